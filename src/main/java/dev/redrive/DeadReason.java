@@ -1,0 +1,27 @@
+package dev.redrive;
+
+import java.util.Locale;
+
+/** What put a job into quarantine. Its text form is the word stored in {@code jobs.reason}. */
+public enum DeadReason {
+  /** A worker said that no repetition can help. */
+  PERMANENT,
+  /** The attempts of this life are used up. */
+  EXHAUSTED,
+  /** The time of this life is over, or would be before the next run. */
+  DEADLINE;
+
+  /**
+   * The word stored in the database.
+   *
+   * @return the name in lower case
+   */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  static DeadReason of(String stored) {
+    return valueOf(stored.toUpperCase(Locale.ROOT));
+  }
+}

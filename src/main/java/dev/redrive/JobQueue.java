@@ -1,0 +1,719 @@
+package dev.redrive;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.jooq.Configuration;
+import org.jooq.ConnectionProvider;
+import org.jooq.DSLContext;
+import org.jooq.Record2;
+import org.jooq.Result;
+import org.jooq.ResultQuery;
+import org.jooq.exception.DataAccessException;
+import org.jooq.impl.DataSourceConnectionProvider;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A leased job queue in a database. Work is submitted, claimed under a lease, and finished by
+ * whoever holds it; work that cannot succeed is quarantined with its reason, and starts again only
+ * by {@link #redrive}.
+ *
+ * <p>A boolean answer means one thing: this call changed the row. {@code false} is the answer to a
+ * lost race, never to a fault: what is wrong with an argument is an {@link
+ * IllegalArgumentException}, thrown before any SQL; trouble with the database is an exception,
+ * jOOQ's {@link DataAccessException} or what the host's listeners make of it.
+ *
+ * <p>When an answer is lost, because a connection broke around a commit, the outcome is unknown:
+ * the call throws and is not repeated. {@link #find} and {@link Job#endedBy} tell what happened.
+ *
+ * <p>Every call is one transaction, or part of the host's where one is open on the connection that
+ * the {@link DSLContext} provides (inside jOOQ's {@code transaction}, on a plain {@link Connection}
+ * with auto-commit off, with a thread-local provider): then nothing is stored before the host
+ * commits, and a failed call takes back what it did itself.
+ *
+ * <p>A queue is safe for use by many threads, and cheap: many may share a database.
+ */
+public final class JobQueue {
+  private static final System.Logger LOG = System.getLogger(JobQueue.class.getName());
+  private static final int MAX_CLAIM = 1_000;
+  private static final int MAX_PURGE = 10_000;
+  private static final int MAX_BURIES = 20;
+  private static final int SUBMIT_TRIES = 10;
+  private static final Duration MIN_PURGE_AGE = Duration.ofHours(24);
+  private static final long BURY_INTERVAL_MILLIS = 1_000;
+
+  private final Transactions transactions;
+  private final Engine engine;
+  private final String name;
+  private final @Nullable InstantSource clock;
+  private final RetryPolicy retry;
+  private final int maxPayloadBytes;
+  private final List<JobListener> listeners;
+
+  private volatile boolean claimCameBackShort = true;
+  private volatile long lastBury;
+
+  private JobQueue(
+      Transactions transactions,
+      Engine engine,
+      String name,
+      @Nullable InstantSource clock,
+      RetryPolicy retry,
+      int maxPayloadBytes,
+      List<JobListener> listeners) {
+    this.transactions = transactions;
+    this.engine = engine;
+    this.name = name;
+    this.clock = clock;
+    this.retry = retry;
+    this.maxPayloadBytes = maxPayloadBytes;
+    this.listeners = List.copyOf(listeners);
+  }
+
+  /**
+   * The queue named {@code default}, with the engine's clock and default settings. Creates or
+   * upgrades redrive's tables where they are missing and the context has a data source.
+   *
+   * @param dsl the host's jOOQ context
+   * @return the queue
+   * @throws IllegalArgumentException if the dialect is not supported, there is no connection, or
+   *     its settings break what redrive promises; the text says what to change
+   * @throws IllegalStateException if the tables are missing and cannot be created here
+   */
+  public static JobQueue on(DSLContext dsl) {
+    return builder(dsl).build();
+  }
+
+  /**
+   * Starts a queue with settings of its own.
+   *
+   * @param dsl the host's jOOQ context
+   * @return the builder
+   * @throws IllegalArgumentException if null
+   */
+  public static Builder builder(DSLContext dsl) {
+    return new Builder(Arguments.notNull(dsl, "dsl"));
+  }
+
+  /**
+   * The queue's name.
+   *
+   * @return the name, an identifier
+   */
+  public String name() {
+    return name;
+  }
+
+  /**
+   * This queue with one more listener. The same jobs and settings; the listeners of this one hear
+   * what the new one does, not the other way round.
+   *
+   * @param listener hears what calls of the new queue did
+   * @return the new queue
+   * @throws IllegalArgumentException if null
+   */
+  public JobQueue listening(JobListener listener) {
+    List<JobListener> more = new ArrayList<>(listeners);
+    more.add(Arguments.notNull(listener, "listener"));
+    return new JobQueue(transactions, engine, name, clock, retry, maxPayloadBytes, more);
+  }
+
+  /**
+   * Stores a job, unless one of its id is there.
+   *
+   * @param job the job
+   * @return whether it was created, was there already, or is there with another payload, and where
+   *     the job of that id stands
+   * @throws IllegalArgumentException if the payload is larger than this queue allows
+   */
+  public Submission submit(NewJob job) {
+    refuseLargePayload(Arguments.notNull(job, "job"));
+    return transactions.write(dsl -> submit(transitions(dsl), job));
+  }
+
+  /**
+   * Stores several jobs in one transaction: all of them, or after an exception none.
+   *
+   * @param jobs the jobs; a second one of the same id finds the first
+   * @return an answer per job, in their order
+   * @throws IllegalArgumentException if a payload is larger than this queue allows
+   */
+  public List<Submission> submitAll(Collection<NewJob> jobs) {
+    List<NewJob> all = copy(jobs, "jobs");
+    all.forEach(this::refuseLargePayload);
+    return transactions.write(
+        dsl -> {
+          Transitions transitions = transitions(dsl);
+          return inIdOrder(all, NewJob::id, job -> submit(transitions, job));
+        });
+  }
+
+  private Submission submit(Transitions transitions, NewJob job) {
+    for (int tries = 0; tries < SUBMIT_TRIES; tries++) {
+      if (transitions.submit(job).execute() == 1) {
+        return new Submission(job.id(), Submission.Result.CREATED, JobState.PENDING);
+      }
+      Record2<String, Boolean> found = transitions.submitted(job).fetchOne();
+      if (found != null) {
+        Submission.Result result =
+            found.value2() ? Submission.Result.DUPLICATE : Submission.Result.CONFLICT;
+        return new Submission(job.id(), result, JobState.of(found.value1()));
+      }
+      // purged between the two: the id is free again
+    }
+    throw new DataAccessException(
+        "The job could not be submitted: one of its id appeared and vanished "
+            + SUBMIT_TRIES
+            + " times");
+  }
+
+  /**
+   * Leases the oldest job that is due.
+   *
+   * <p>Inside a host's transaction the lease is real only once the host commits: start no work that
+   * has an effect outside the database before that, or a rollback gives the job to somebody else
+   * while the effect stays.
+   *
+   * @param owner who claims, an identifier; unique per worker, so that logs tell who held what
+   * @param lease how long, 1 ms to 3,650 days: longer than the work takes, or {@link #renew} it
+   * @return the lease; empty if nothing is due
+   * @throws IllegalArgumentException if an argument breaks its rule
+   */
+  public Optional<Lease> claim(String owner, Duration lease) {
+    return claim(owner, lease, 1).stream().findFirst();
+  }
+
+  /**
+   * Leases the oldest jobs that are due: pending ones whose time has come, and leased ones whose
+   * lease is over. Quarantines those whose attempts or time are used up instead of leasing them.
+   * What {@link #claim(String, Duration)} says of a host's transaction holds here too.
+   *
+   * @param owner who claims, an identifier
+   * @param lease how long, 1 ms to 3,650 days
+   * @param limit the most leases to answer, 1 to 1,000
+   * @return the leases, by availability and id; empty if nothing is due
+   * @throws IllegalArgumentException if an argument breaks its rule
+   */
+  public List<Lease> claim(String owner, Duration lease, int limit) {
+    Arguments.identifier(owner, "owner");
+    Arguments.positive(lease, "lease");
+    Arguments.range(limit, "limit", 1, MAX_CLAIM);
+    return transactions.call(
+        session -> {
+          buryWhatIsSpent(session);
+          return session.write(dsl -> claim(transitions(dsl), owner, lease, limit));
+        });
+  }
+
+  private List<Lease> claim(Transitions transitions, String owner, Duration lease, int limit) {
+    List<Lease> leases =
+        transitions.claim(owner, lease, limit).fetch().stream()
+            .sorted(Rows.OLDEST_FIRST)
+            .map(Rows::lease)
+            .toList();
+    claimCameBackShort = leases.size() < limit;
+    return leases;
+  }
+
+  /** Before a claim and committed by itself: a bury that fails must not lose leases. */
+  private void buryWhatIsSpent(Transactions.Session session) {
+    long time = millis();
+    long sinceLast = time - lastBury;
+    if (claimCameBackShort || sinceLast >= BURY_INTERVAL_MILLIS || sinceLast < 0) {
+      lastBury = time;
+      int buried = Transitions.BURY_BATCH;
+      for (int i = 0; i < MAX_BURIES && buried == Transitions.BURY_BATCH; i++) {
+        buried = session.write(dsl -> transitions(dsl).bury().execute());
+      }
+    }
+  }
+
+  /**
+   * Makes a lease longer, counted from now; a renewal never shortens it.
+   *
+   * @param held the lease, as claimed
+   * @param lease how long from now, 1 ms to 3,650 days
+   * @return false if the lease is over or was taken: stop the work, it is somebody else's
+   * @throws IllegalArgumentException if an argument breaks its rule, or of another queue
+   */
+  public boolean renew(Lease held, Duration lease) {
+    refuseOtherQueue(held);
+    Arguments.positive(lease, "lease");
+    return transactions.write(dsl -> transitions(dsl).renew(held, lease).execute() == 1);
+  }
+
+  /**
+   * Gives a job back whose work was never started: it is available at once and the attempt does not
+   * count.
+   *
+   * @param held the lease
+   * @return false if the lease was stale, and nothing changed
+   * @throws IllegalArgumentException if null or of another queue
+   */
+  public boolean release(Lease held) {
+    refuseOtherQueue(held);
+    return transactions.write(dsl -> transitions(dsl).release(held).execute() == 1);
+  }
+
+  /**
+   * Ends a claim. The owner may do so after the lease is over, until somebody takes the job.
+   *
+   * @param held the lease
+   * @param outcome what came of the work
+   * @return false if the lease was stale, and nothing changed: the job is somebody else's, or over
+   * @throws IllegalArgumentException if null or of another queue
+   * @throws IllegalStateException if the queue's retry policy answers no valid delay
+   */
+  public boolean finish(Lease held, Outcome outcome) {
+    return finishAll(List.of(new Finish(held, outcome))).get(0);
+  }
+
+  /**
+   * Ends several claims in one transaction: all that are not stale, or after an exception none.
+   *
+   * @param finishes what to finish
+   * @return an answer per finish, in their order; false if that lease was stale
+   * @throws IllegalArgumentException if null or of another queue
+   * @throws IllegalStateException if the queue's retry policy answers no valid delay
+   */
+  public List<Boolean> finishAll(List<Finish> finishes) {
+    List<FinishQuery> all = copy(finishes, "finishes").stream().map(this::finishing).toList();
+    List<JobEvent> events =
+        transactions.write(
+            dsl -> {
+              Transitions transitions = transitions(dsl);
+              return inIdOrder(all, FinishQuery::id, query -> query.run(transitions));
+            });
+    events.forEach(this::tell);
+    return events.stream().map(JobQueue::changedTheRow).toList();
+  }
+
+  /**
+   * Ends a claim and takes the next job in one transaction, which on SQLite costs one wait for the
+   * disk instead of two. Claims also when the finish was stale.
+   *
+   * @param held the lease to finish
+   * @param outcome what came of the work
+   * @param owner who claims, an identifier
+   * @param lease how long, 1 ms to 3,650 days
+   * @return whether the finish changed the row, and the next lease
+   * @throws IllegalArgumentException if an argument breaks its rule, or of another queue
+   * @throws IllegalStateException if the queue's retry policy answers no valid delay
+   */
+  public FinishedAndClaimed finishAndClaim(
+      Lease held, Outcome outcome, String owner, Duration lease) {
+    FinishQuery finish = finishing(new Finish(held, outcome));
+    Arguments.identifier(owner, "owner");
+    Arguments.positive(lease, "lease");
+    EventAndNext both =
+        transactions.call(
+            session -> {
+              buryWhatIsSpent(session);
+              return session.write(
+                  dsl -> {
+                    Transitions transitions = transitions(dsl);
+                    JobEvent event = finish.run(transitions);
+                    return new EventAndNext(event, claim(transitions, owner, lease, 1));
+                  });
+            });
+    tell(both.event());
+    return new FinishedAndClaimed(changedTheRow(both.event()), both.next().stream().findFirst());
+  }
+
+  private record EventAndNext(JobEvent event, List<Lease> next) {}
+
+  /** A finish whose arguments are checked and whose delay is decided, before any SQL. */
+  private record FinishQuery(
+      Lease held,
+      Optional<String> fault,
+      Function<Transitions, ResultQuery<Record2<String, String>>> query) {
+
+    String id() {
+      return held.id();
+    }
+
+    JobEvent run(Transitions transitions) {
+      Result<Record2<String, String>> changed = query.apply(transitions).fetch();
+      if (changed.isEmpty()) {
+        return new JobEvent.Stale(held.queue(), held.id(), held.token());
+      }
+      String reason = changed.get(0).value2();
+      return switch (JobState.of(changed.get(0).value1())) {
+        case DONE -> new JobEvent.Done(held.queue(), held.id(), held.token());
+        case DEAD ->
+            new JobEvent.Died(held.queue(), held.id(), held.token(), DeadReason.of(reason), fault);
+        default -> new JobEvent.Retried(held.queue(), held.id(), held.token(), fault.orElseThrow());
+      };
+    }
+  }
+
+  private static boolean changedTheRow(JobEvent event) {
+    return !(event instanceof JobEvent.Stale);
+  }
+
+  private void tell(JobEvent event) {
+    for (JobListener listener : listeners) {
+      try {
+        listener.heard(event);
+      } catch (RuntimeException e) {
+        LOG.log(System.Logger.Level.WARNING, "a listener failed on " + event, e);
+      }
+    }
+  }
+
+  private FinishQuery finishing(Finish finish) {
+    Lease held = finish.lease();
+    refuseOtherQueue(held);
+    if (finish.outcome() instanceof Outcome.Retry retried) {
+      Duration delay = retried.delay() != null ? retried.delay() : policyDelay(held.attempt());
+      return new FinishQuery(
+          held, Optional.of(retried.fault()), t -> t.finishRetry(held, retried.fault(), delay));
+    }
+    if (finish.outcome() instanceof Outcome.Permanent permanent) {
+      return new FinishQuery(
+          held, Optional.of(permanent.fault()), t -> t.finishPermanent(held, permanent.fault()));
+    }
+    return new FinishQuery(held, Optional.empty(), t -> t.finishOk(held));
+  }
+
+  private Duration policyDelay(int attempt) {
+    try {
+      return Arguments.duration(retry.delay(attempt), "delay", Duration.ZERO);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalStateException("the retry policy is broken: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Looks at a job.
+   *
+   * @param id the business ID
+   * @return the job as it is; empty if there is none, never submitted or purged
+   * @throws IllegalArgumentException if no valid ID
+   */
+  public Optional<Job> find(String id) {
+    Arguments.id(id);
+    return transactions.read(dsl -> transitions(dsl).find(id).fetchOptional().map(Rows::job));
+  }
+
+  /**
+   * Records that somebody looked at a death. The last look stands, earlier ones are replaced.
+   *
+   * @param dead the job as it was looked at
+   * @param ticket where it is written down, an identifier
+   * @param by who, an identifier
+   * @return false if it is not this death any more, and nothing changed
+   * @throws IllegalArgumentException if an argument breaks its rule, or of another queue
+   */
+  public boolean investigate(Job dead, String ticket, String by) {
+    refuseOtherQueue(dead);
+    Arguments.identifier(ticket, "ticket");
+    Arguments.identifier(by, "by");
+    return transactions.write(dsl -> transitions(dsl).investigate(dead, ticket, by).execute() == 1);
+  }
+
+  /**
+   * Starts a dead job again, available at once, with a fresh budget of attempts and a new deadline,
+   * and writes the audit row in the same transaction. The token stays: leases of earlier lives
+   * remain stale.
+   *
+   * @param dead the job as it was looked at
+   * @param order why, who allowed it, and the new deadline
+   * @return false if it is not this death any more, and nothing changed
+   * @throws IllegalArgumentException if null or of another queue
+   */
+  public boolean redrive(Job dead, Redrive order) {
+    refuseOtherQueue(dead);
+    Arguments.notNull(order, "order");
+    try {
+      return transactions.write(
+          dsl -> {
+            Transitions transitions = transitions(dsl);
+            if (transitions.redriveAudit(dead, order).execute() != 1) {
+              return false;
+            }
+            if (transitions.redrive(dead).execute() != 1) {
+              throw new AuditWithoutRedrive();
+            }
+            return true;
+          });
+    } catch (AuditWithoutRedrive rolledBack) {
+      return false;
+    }
+  }
+
+  /** Takes an audit row back whose job turned out to have moved on. */
+  private static final class AuditWithoutRedrive extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    AuditWithoutRedrive() {
+      super("the job moved on between its audit and its redrive", null, false, false);
+    }
+  }
+
+  /**
+   * Forgets done jobs, and with them their ids and tokens: a later submit of such an id is new
+   * work. Never touches a job that is not done, or one that has ever been redriven.
+   *
+   * @param olderThan the age since they became done, 24 hours to 3,650 days
+   * @param limit the most jobs to forget, 1 to 10,000
+   * @return how many were forgotten; fewer than the limit means that no more are old enough
+   * @throws IllegalArgumentException if an argument breaks its rule
+   */
+  public int purgeDone(Duration olderThan, int limit) {
+    Arguments.duration(olderThan, "olderThan", MIN_PURGE_AGE);
+    Arguments.range(limit, "limit", 1, MAX_PURGE);
+    return transactions.write(dsl -> transitions(dsl).purge(olderThan, limit).execute());
+  }
+
+  @Override
+  public String toString() {
+    return "JobQueue[" + name + " on " + engine + "]";
+  }
+
+  /** Reads the clock here, inside the transaction: waiting for it must not make the time old. */
+  private Transitions transitions(DSLContext dsl) {
+    return new Transitions(dsl, engine, name, clock == null ? null : read(clock));
+  }
+
+  private long millis() {
+    return clock == null ? TimeUnit.NANOSECONDS.toMillis(System.nanoTime()) : read(clock);
+  }
+
+  private static long read(InstantSource clock) {
+    long millis;
+    try {
+      millis = clock.millis();
+    } catch (ArithmeticException e) {
+      throw new IllegalStateException("the clock is beyond the year 9999", e);
+    }
+    if (millis < 0 || millis > Arguments.MAX_TIME) {
+      throw new IllegalStateException(
+          "the clock must be in the years 1970 to 9999 (UTC), it reads " + millis + " ms");
+    }
+    return millis;
+  }
+
+  private void refuseLargePayload(NewJob job) {
+    // no character takes more than three bytes: most payloads need not be encoded to be measured
+    if (job.payload().length() > maxPayloadBytes / 3) {
+      int bytes = job.payload().getBytes(StandardCharsets.UTF_8).length;
+      if (bytes > maxPayloadBytes) {
+        throw new IllegalArgumentException(
+            "payload must have at most "
+                + maxPayloadBytes
+                + " bytes in UTF-8, it has "
+                + bytes
+                + "; keep large content elsewhere and submit where it is");
+      }
+    }
+  }
+
+  private void refuseOtherQueue(Lease held) {
+    refuseOtherQueue("lease", Arguments.notNull(held, "lease").queue());
+  }
+
+  private void refuseOtherQueue(Job dead) {
+    refuseOtherQueue("job", Arguments.notNull(dead, "job").queue());
+  }
+
+  private void refuseOtherQueue(String argument, String queue) {
+    if (!queue.equals(name)) {
+      throw new IllegalArgumentException(
+          argument + " must be of queue " + name + ", it is of queue " + queue);
+    }
+  }
+
+  private static <T> List<T> copy(@Nullable Collection<T> values, String name) {
+    List<T> copy = new ArrayList<>(Arguments.notNull(values, name));
+    for (int i = 0; i < copy.size(); i++) {
+      Arguments.notNull(copy.get(i), name + "[" + i + "]");
+    }
+    return copy;
+  }
+
+  /** Changes rows in the order of their ids, so that no two calls wait for each other. */
+  private static <T, A> List<A> inIdOrder(
+      List<T> all, Function<T, String> id, Function<T, A> change) {
+    Map<Integer, A> answers = new TreeMap<>();
+    IntStream.range(0, all.size())
+        .boxed()
+        .sorted(Comparator.comparing(i -> id.apply(all.get(i))))
+        .forEach(i -> answers.put(i, change.apply(all.get(i))));
+    return List.copyOf(answers.values());
+  }
+
+  /** Settings of a queue. */
+  public static final class Builder {
+    private static final int DEFAULT_MAX_PAYLOAD_BYTES = 1 << 20;
+    private static final int LARGEST_MAX_PAYLOAD_BYTES = 256 << 20;
+
+    private final DSLContext dsl;
+    private String name = "default";
+    private @Nullable InstantSource clock;
+    private RetryPolicy retry = RetryPolicy.standard();
+    private int maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES;
+    private final List<JobListener> listeners = new ArrayList<>();
+    private boolean joins;
+    private boolean migrates = true;
+
+    private Builder(DSLContext dsl) {
+      this.dsl = dsl;
+    }
+
+    /**
+     * The queue's name; jobs of other queues in the same tables are out of reach.
+     *
+     * @param name an identifier
+     * @return this
+     * @throws IllegalArgumentException if it is none
+     */
+    public Builder name(String name) {
+      this.name = Arguments.identifier(name, "name");
+      return this;
+    }
+
+    /**
+     * Where the time comes from. The default is the database's clock, on SQLite the system's. With
+     * a fixed source everything is deterministic.
+     *
+     * @param clock in the years 1970 to 9999
+     * @return this
+     * @throws IllegalArgumentException if null
+     */
+    public Builder clock(InstantSource clock) {
+      this.clock = Arguments.notNull(clock, "clock");
+      return this;
+    }
+
+    /**
+     * How long failed jobs wait when the worker names no delay. The default is {@link
+     * RetryPolicy#standard()}.
+     *
+     * @param retry the policy
+     * @return this
+     * @throws IllegalArgumentException if null
+     */
+    public Builder retry(RetryPolicy retry) {
+      this.retry = Arguments.notNull(retry, "retry");
+      return this;
+    }
+
+    /**
+     * The largest payload that a submit takes. The default is 1 MiB.
+     *
+     * @param bytes in UTF-8, 1 to 268,435,456
+     * @return this
+     * @throws IllegalArgumentException if out of range
+     */
+    public Builder maxPayloadBytes(int bytes) {
+      this.maxPayloadBytes = Arguments.range(bytes, "bytes", 1, LARGEST_MAX_PAYLOAD_BYTES);
+      return this;
+    }
+
+    /**
+     * Adds somebody who hears what transitions did.
+     *
+     * @param listener called in the order of adding
+     * @return this
+     * @throws IllegalArgumentException if null
+     */
+    public Builder listener(JobListener listener) {
+      this.listeners.add(Arguments.notNull(listener, "listener"));
+      return this;
+    }
+
+    /**
+     * Says that the data source may hand out a connection with the host's open transaction on it,
+     * as a transaction-aware one does: auto-commit off then means that the transaction is the
+     * host's.
+     *
+     * @return this
+     */
+    public Builder joins() {
+      this.joins = true;
+      return this;
+    }
+
+    /**
+     * Leaves the tables to somebody else: the queue only checks that they are there.
+     *
+     * @return this
+     */
+    public Builder verifyOnly() {
+      this.migrates = false;
+      return this;
+    }
+
+    /**
+     * Checks the database and makes the queue.
+     *
+     * @return the queue
+     * @throws IllegalArgumentException if the dialect is not supported, there is no connection, or
+     *     its settings break what redrive promises; the text says what to change
+     * @throws IllegalStateException if the tables are missing and cannot be created here
+     */
+    public JobQueue build() {
+      Configuration host = dsl.configuration();
+      Engine engine = Engine.of(host.dialect());
+      Transactions transactions = new Transactions(host, engine, joins);
+      ConnectionProvider connections = host.connectionProvider();
+      boolean pooled = transactions.owns(connections);
+      if (!isReady(engine, connections, pooled)) {
+        create(connections, pooled);
+      }
+      return new JobQueue(
+          transactions,
+          engine,
+          name,
+          clock != null ? clock : engine.clock(),
+          retry,
+          maxPayloadBytes,
+          listeners);
+    }
+
+    private static boolean isReady(Engine engine, ConnectionProvider connections, boolean pooled) {
+      Connection connection = connections.acquire();
+      if (connection == null) {
+        throw new IllegalArgumentException("dsl must have a connection or a data source");
+      }
+      try {
+        engine
+            .complaint(connection, pooled)
+            .ifPresent(
+                complaint -> {
+                  throw new IllegalArgumentException("dsl: its connection " + complaint);
+                });
+        return Migrations.complete(connection);
+      } catch (SQLException e) {
+        throw new DataAccessException("Cannot look at the database: " + e.getMessage(), e);
+      } finally {
+        connections.release(connection);
+      }
+    }
+
+    private void create(ConnectionProvider connections, boolean pooled) {
+      DataSource source =
+          connections instanceof DataSourceConnectionProvider d ? d.dataSource() : null;
+      if (!migrates || !pooled || source == null) {
+        throw new IllegalStateException(
+            "redrive's tables are missing or older than this version of the library;"
+                + " run Migrations.of(dataSource).migrate() first");
+      }
+      Migrations.of(source).migrate();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.redrive;
+
+import java.util.Locale;
+
+/** Where a job stands. Its text form is the word stored in {@code jobs.state}. */
+public enum JobState {
+  /** Waits for its next run. */
+  PENDING,
+  /** Held by an owner, until the lease is over. */
+  LEASED,
+  /** Finished ok. */
+  DONE,
+  /** In quarantine: only a redrive starts it again. */
+  DEAD;
+
+  /**
+   * The word stored in the database.
+   *
+   * @return the name in lower case
+   */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  static JobState of(String stored) {
+    return valueOf(stored.toUpperCase(Locale.ROOT));
+  }
+}

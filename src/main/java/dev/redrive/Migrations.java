@@ -1,0 +1,116 @@
+package dev.redrive;
+
+import dev.redrive.schema.DefaultSchema;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.jooq.Field;
+import org.jooq.Table;
+import org.jooq.exception.DataAccessException;
+import org.jooq.tools.jdbc.JDBCUtils;
+
+/**
+ * Creates and upgrades redrive's tables with Flyway, beside whatever else is in the database. The
+ * history is kept in a table of its own, {@code redrive_schema_history}, and the scripts lie where
+ * a host's own Flyway does not look.
+ */
+public final class Migrations {
+  /** The newest script, {@code V<version>__….sql}, of every engine. */
+  static final String LATEST = "2";
+
+  static final String HISTORY = "redrive_schema_history";
+
+  private final DataSource database;
+  private final Engine engine;
+
+  private Migrations(DataSource database, Engine engine) {
+    this.database = database;
+    this.engine = engine;
+  }
+
+  /**
+   * The migrations for a database.
+   *
+   * @param database where the tables are or will be
+   * @return the migrations; nothing has run yet
+   * @throws IllegalArgumentException if null, or an engine that redrive does not run on
+   * @throws DataAccessException if there is no connection
+   */
+  public static Migrations of(DataSource database) {
+    Arguments.notNull(database, "database");
+    try (Connection connection = database.getConnection()) {
+      return new Migrations(database, Engine.of(JDBCUtils.dialect(connection)));
+    } catch (SQLException e) {
+      throw new DataAccessException("Cannot look at the database to migrate", e);
+    }
+  }
+
+  /**
+   * Brings the tables to this version of the library. Safe to call at every start, from several
+   * threads and processes at once.
+   *
+   * @return how many scripts ran; 0 means that the tables were up to date
+   * @throws org.flywaydb.core.api.FlywayException if a script fails, or one that has run before was
+   *     changed since
+   */
+  @CanIgnoreReturnValue
+  public int migrate() {
+    return engine.migrating(database, () -> flyway().migrate().migrationsExecuted);
+  }
+
+  Flyway flyway() {
+    return Flyway.configure(Migrations.class.getClassLoader())
+        .dataSource(database)
+        .locations("classpath:dev/redrive/migration/" + engine.folder())
+        .table(HISTORY)
+        .baselineOnMigrate(true)
+        .baselineVersion("0")
+        .load();
+  }
+
+  /** Whether a database has the tables of this version, whoever created them. */
+  static boolean complete(Connection connection) throws SQLException {
+    return columns(connection, HISTORY).isEmpty()
+        ? DefaultSchema.DEFAULT_SCHEMA.tableStream().allMatch(table -> hasAll(connection, table))
+        : migratedToLatest(connection);
+  }
+
+  private static boolean migratedToLatest(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet versions =
+            statement.executeQuery("select version from " + HISTORY + " where success")) {
+      boolean found = false;
+      while (versions.next()) {
+        found |= LATEST.equals(versions.getString(1));
+      }
+      return found;
+    }
+  }
+
+  private static boolean hasAll(Connection connection, Table<?> table) {
+    try {
+      Set<String> present = columns(connection, table.getName());
+      return table.fieldStream().map(Field::getName).allMatch(present::contains);
+    } catch (SQLException e) {
+      throw new DataAccessException("Cannot look at table " + table.getName(), e);
+    }
+  }
+
+  private static Set<String> columns(Connection connection, String table) throws SQLException {
+    DatabaseMetaData metaData = connection.getMetaData();
+    Set<String> names = new HashSet<>();
+    try (ResultSet columns = metaData.getColumns(null, null, table, null)) {
+      while (columns.next()) {
+        names.add(columns.getString("COLUMN_NAME").toLowerCase(Locale.ROOT));
+      }
+    }
+    return names;
+  }
+}

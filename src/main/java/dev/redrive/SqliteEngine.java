@@ -1,0 +1,62 @@
+package dev.redrive;
+
+import static dev.redrive.schema.Tables.JOBS;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jooq.Condition;
+import org.jooq.ConnectionProvider;
+import org.jooq.Field;
+import org.jooq.Param;
+import org.jooq.Record1;
+import org.jooq.SQLDialect;
+import org.jooq.Select;
+import org.jooq.TransactionProvider;
+
+/** SQLite in a file. Its clock is the system's: every process on the file shares the machine. */
+final class SqliteEngine extends Engine {
+
+  @Override
+  SQLDialect dialect() {
+    return SQLDialect.SQLITE;
+  }
+
+  @Override
+  TransactionProvider transactionProvider(ConnectionProvider connections) {
+    return new SqliteTransactionProvider();
+  }
+
+  @Override
+  String folder() {
+    return "sqlite";
+  }
+
+  @Override
+  Field<Long> now(Param<Long> now) {
+    return now;
+  }
+
+  @Override
+  InstantSource clock() {
+    return InstantSource.system();
+  }
+
+  @Override
+  Condition idIn(Select<Record1<String>> ids) {
+    return JOBS.ID.in(ids);
+  }
+
+  @Override
+  Optional<String> complaint(Connection connection, boolean pooled) throws SQLException {
+    return SqliteConnections.complaint(connection, pooled);
+  }
+
+  @Override
+  <T> T migrating(DataSource database, Supplier<T> migration) {
+    return SqliteConnections.migrating(database, migration);
+  }
+}

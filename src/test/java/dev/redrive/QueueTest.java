@@ -1,0 +1,158 @@
+package dev.redrive;
+
+import static dev.redrive.schema.Tables.JOBS;
+import static dev.redrive.schema.Tables.REDRIVES;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The base of every test of behaviour: runs it on each engine, with a clock that stands still, and
+ * the words that tests arrange with. The numbers are those of the field cases: lease 30 s, 3
+ * attempts, backoff 1 s doubling to 60 s, deadline after 600 s, workers A and B.
+ */
+@ParameterizedClass(name = "{0}")
+@EnumSource(Backend.class)
+abstract class QueueTest {
+  static final long T0 = 1_800_000_000_000L;
+  static final Duration LEASE = Duration.ofMillis(30_000);
+  static final Duration DEADLINE = Duration.ofMillis(600_000);
+  static final Redrive ORDER =
+      Redrive.note("OPS-17").approvedBy("kim").deadline(Duration.ofMillis(600_000));
+
+  @Parameter Backend backend;
+
+  Backend.Store store;
+  TestClock clock;
+  JobQueue queue;
+
+  @BeforeEach
+  void openStore() {
+    store = backend.open();
+    clock = new TestClock();
+    queue = queue("default").build();
+  }
+
+  @AfterEach
+  void everyRowIsConsistent() throws SQLException {
+    try {
+      Invariants.check(store);
+    } finally {
+      store.close();
+    }
+  }
+
+  JobQueue.Builder queue(String name) {
+    return JobQueue.builder(store.dsl())
+        .name(name)
+        .clock(clock)
+        .retry(RetryPolicy.exponential(Duration.ofMillis(1_000), Duration.ofMillis(60_000)));
+  }
+
+  /** A clock that moves when told to. */
+  static final class TestClock implements InstantSource {
+    private volatile long millis = T0;
+
+    void at(long millis) {
+      this.millis = millis;
+    }
+
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochMilli(millis);
+    }
+  }
+
+  static NewJob job(String id) {
+    return NewJob.of(id, "{}").maxAttempts(3).deadline(DEADLINE);
+  }
+
+  void submit(String id) {
+    assertThat(queue.submit(job(id)).created()).isTrue();
+  }
+
+  Optional<Lease> claim(String owner) {
+    return queue.claim(owner, LEASE);
+  }
+
+  /** Submits and claims: a lease of owner A with token 1. */
+  Lease leased(String id) {
+    submit(id);
+    return claim("A").orElseThrow();
+  }
+
+  /** Submits, claims and fails for good: dead/permanent with token 1. */
+  Job dead(String id) {
+    assertThat(queue.finish(leased(id), Outcome.permanent("http-422"))).isTrue();
+    return find(id);
+  }
+
+  Job find(String id) {
+    return queue.find(id).orElseThrow();
+  }
+
+  /** Every column of a job's row as the driver reads it. */
+  Map<String, @Nullable Object> row(String id) {
+    return rows("select * from jobs where id = '" + id + "'").get(0);
+  }
+
+  List<Map<String, @Nullable Object>> audit(String id) {
+    return rows("select * from redrives where job_id = '" + id + "' order by previous_token");
+  }
+
+  int auditRows() {
+    return store.dsl().fetchCount(REDRIVES);
+  }
+
+  int jobRows() {
+    return store.dsl().fetchCount(JOBS);
+  }
+
+  List<Map<String, @Nullable Object>> rows(String query) {
+    try (Connection connection = store.dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet result = statement.executeQuery(query)) {
+      List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+      while (result.next()) {
+        Map<String, @Nullable Object> row = new LinkedHashMap<>();
+        for (int i = 1; i <= result.getMetaData().getColumnCount(); i++) {
+          Object value = result.getObject(i);
+          row.put(
+              result.getMetaData().getColumnLabel(i),
+              value instanceof Integer number ? Long.valueOf(number) : value);
+        }
+        rows.add(row);
+      }
+      return rows;
+    } catch (SQLException e) {
+      throw new IllegalStateException(query, e);
+    }
+  }
+
+  /** Plants what no transition makes. */
+  void plant(String statement) {
+    try (Connection connection = store.dataSource().getConnection();
+        Statement planted = connection.createStatement()) {
+      planted.execute(statement);
+    } catch (SQLException e) {
+      throw new IllegalStateException(statement, e);
+    }
+  }
+}
