@@ -5,6 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
@@ -23,7 +26,29 @@ enum Backend {
         throw new UncheckedIOException(e);
       }
     }
+
+    @Override
+    void breakInserts(Store store, String table) {
+      execute(store, "create trigger broken before insert on " + table + RAISE);
+    }
+
+    @Override
+    void mendInserts(Store store, String table) {
+      execute(store, "drop trigger broken");
+    }
+
+    @Override
+    void breakUpdates(Store store, String table) {
+      execute(store, "create trigger broken before update on " + table + RAISE);
+    }
+
+    @Override
+    void mendUpdates(Store store, String table) {
+      execute(store, "drop trigger broken");
+    }
   };
+
+  private static final String RAISE = " begin select raise(abort, 'broken'); end";
 
   private final SQLDialect dialect;
 
@@ -33,6 +58,25 @@ enum Backend {
 
   /** A fresh database with redrive's tables. */
   abstract Store open();
+
+  /** Makes every insert into a table fail, until mended. */
+  abstract void breakInserts(Store store, String table);
+
+  abstract void mendInserts(Store store, String table);
+
+  /** Makes every update of a table fail, until mended. */
+  abstract void breakUpdates(Store store, String table);
+
+  abstract void mendUpdates(Store store, String table);
+
+  static void execute(Store store, String statement) {
+    try (Connection connection = store.dataSource().getConnection();
+        Statement planted = connection.createStatement()) {
+      planted.execute(statement);
+    } catch (SQLException e) {
+      throw new IllegalStateException(statement, e);
+    }
+  }
 
   Engine engine() {
     return Engine.of(dialect);

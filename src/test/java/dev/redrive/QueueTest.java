@@ -148,11 +148,6 @@ abstract class QueueTest {
 
   /** Plants what no transition makes. */
   void plant(String statement) {
-    try (Connection connection = store.dataSource().getConnection();
-        Statement planted = connection.createStatement()) {
-      planted.execute(statement);
-    } catch (SQLException e) {
-      throw new IllegalStateException(statement, e);
-    }
+    Backend.execute(store, statement);
   }
 }
