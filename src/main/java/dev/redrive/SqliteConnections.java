@@ -50,22 +50,35 @@ final class SqliteConnections {
    */
   record Known(String file, Semaphore writeLock, long busyTimeoutMillis) {
 
-    /** Waits for this JVM's turn to write, at most as long as SQLite would wait for the others. */
+    /**
+     * Waits for this JVM's turn to write, at most as long as SQLite would wait for the others. Like
+     * SQLite's own wait, it is not cut short by an interrupt: a worker that is told to stop can
+     * still finish what it did.
+     */
     void awaitTurn() throws SQLException {
+      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(busyTimeoutMillis);
+      boolean interrupted = false;
       try {
-        if (!writeLock.tryAcquire(busyTimeoutMillis, TimeUnit.MILLISECONDS)) {
-          throw new SQLiteException(
-              "another transaction of this JVM kept the write lock of "
-                  + file
-                  + " for the busy timeout of "
-                  + busyTimeoutMillis
-                  + " ms",
-              SQLiteErrorCode.SQLITE_BUSY);
+        for (; ; ) {
+          try {
+            if (writeLock.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+              return;
+            }
+            throw new SQLiteException(
+                "another transaction of this JVM kept the write lock of "
+                    + file
+                    + " for the busy timeout of "
+                    + busyTimeoutMillis
+                    + " ms",
+                SQLiteErrorCode.SQLITE_BUSY);
+          } catch (InterruptedException e) {
+            interrupted = true;
+          }
         }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new SQLiteException(
-            "interrupted while waiting to write to " + file, SQLiteErrorCode.SQLITE_INTERRUPT);
+      } finally {
+        if (interrupted) {
+          Thread.currentThread().interrupt();
+        }
       }
     }
   }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -18,33 +17,15 @@ enum Backend {
   SQLITE(SQLDialect.SQLITE) {
     @Override
     Store open() {
-      try {
-        Path file = Templates.FOLDER.resolve(UUID.randomUUID() + ".db");
-        Files.copy(Templates.SQLITE, file, StandardCopyOption.REPLACE_EXISTING);
-        return SqliteStore.open(Engine.sqlite(file));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      return SqliteStore.copy(Journal.DELETE);
     }
+  },
 
+  /** Only where the journal matters: it runs the same SQL. */
+  SQLITE_WAL(SQLDialect.SQLITE) {
     @Override
-    void breakInserts(Store store, String table) {
-      execute(store, "create trigger broken before insert on " + table + RAISE);
-    }
-
-    @Override
-    void mendInserts(Store store, String table) {
-      execute(store, "drop trigger broken");
-    }
-
-    @Override
-    void breakUpdates(Store store, String table) {
-      execute(store, "create trigger broken before update on " + table + RAISE);
-    }
-
-    @Override
-    void mendUpdates(Store store, String table) {
-      execute(store, "drop trigger broken");
+    Store open() {
+      return SqliteStore.copy(Journal.WAL);
     }
   };
 
@@ -60,14 +41,18 @@ enum Backend {
   abstract Store open();
 
   /** Makes every insert into a table fail, until mended. */
-  abstract void breakInserts(Store store, String table);
-
-  abstract void mendInserts(Store store, String table);
+  void breakInserts(Store store, String table) {
+    execute(store, "create trigger broken before insert on " + table + RAISE);
+  }
 
   /** Makes every update of a table fail, until mended. */
-  abstract void breakUpdates(Store store, String table);
+  void breakUpdates(Store store, String table) {
+    execute(store, "create trigger broken before update on " + table + RAISE);
+  }
 
-  abstract void mendUpdates(Store store, String table);
+  void mend(Store store, String table) {
+    execute(store, "drop trigger broken");
+  }
 
   static void execute(Store store, String statement) {
     try (Connection connection = store.dataSource().getConnection();
@@ -93,8 +78,14 @@ enum Backend {
   }
 
   private record SqliteStore(SqliteDatabase database, Path file) implements Store {
-    static SqliteStore open(SqliteFile settings) {
-      return new SqliteStore(settings.open(), settings.file());
+    static SqliteStore copy(Journal journal) {
+      try {
+        Path file = Templates.FOLDER.resolve(UUID.randomUUID() + ".db");
+        Files.copy(Templates.SQLITE, file);
+        return new SqliteStore(Engine.sqlite(file).journal(journal).open(), file);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
 
     @Override

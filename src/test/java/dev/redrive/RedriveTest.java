@@ -119,7 +119,7 @@ class RedriveTest extends QueueTest {
         .isThrownBy(() -> queue.redrive(dead, ORDER));
     assertThat(row("j1")).isEqualTo(before);
     assertThat(auditRows()).isZero();
-    backend.mendInserts(store, "redrives");
+    backend.mend(store, "redrives");
     assertThat(queue.redrive(dead, ORDER)).isTrue();
   }
 
@@ -130,7 +130,7 @@ class RedriveTest extends QueueTest {
     assertThatExceptionOfType(DataAccessException.class)
         .isThrownBy(() -> queue.redrive(dead, ORDER));
     assertThat(auditRows()).isZero();
-    backend.mendUpdates(store, "jobs");
+    backend.mend(store, "jobs");
     assertThat(find("j1")).isEqualTo(dead);
   }
 

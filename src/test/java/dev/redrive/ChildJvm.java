@@ -1,0 +1,61 @@
+package dev.redrive;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Another Java process with the tests' class path, led by lines on its standard input. */
+final class ChildJvm implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader output;
+  private final PrintStream input;
+
+  private ChildJvm(Process process) {
+    this.process = process;
+    this.output = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
+    this.input = new PrintStream(process.getOutputStream(), true, UTF_8);
+  }
+
+  static ChildJvm start(Class<?> main, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Xmx256m");
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(main.getName());
+    command.addAll(List.of(arguments));
+    return new ChildJvm(
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+  }
+
+  void say(String line) {
+    input.println(line);
+  }
+
+  /** The next line of its output. */
+  String hear() throws IOException {
+    return String.valueOf(output.readLine());
+  }
+
+  void expect(String line) throws IOException {
+    assertThat(hear()).isEqualTo(line);
+  }
+
+  int exitCode() throws InterruptedException {
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("the child ends").isTrue();
+    return process.exitValue();
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}

@@ -1,0 +1,332 @@
+package dev.redrive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jooq.Configuration;
+import org.jooq.DSLContext;
+import org.jooq.exception.DataAccessException;
+import org.jooq.impl.DSL;
+import org.jooq.impl.DataSourceConnectionProvider;
+import org.jooq.impl.DefaultConfiguration;
+import org.jooq.impl.ThreadLocalTransactionProvider;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who owns the transaction: case 6.3 and its kind. */
+class HostTransactionTest extends QueueTest {
+
+  @BeforeEach
+  void hostTable() {
+    plant("create table host (x integer)");
+  }
+
+  private JobQueue on(DSLContext dsl) {
+    return JobQueue.builder(dsl).clock(clock).build();
+  }
+
+  private JobQueue on(Connection connection) {
+    return on(DSL.using(connection, backend.engine().dialect()));
+  }
+
+  private void hostWork(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      assertThat(statement.executeUpdate("insert into host values (1)")).isEqualTo(1);
+    }
+  }
+
+  private int hostRows() {
+    return rows("select x from host").size();
+  }
+
+  /** Everything a host may do with a queue in its own transaction. */
+  private void everything(JobQueue inHost, Job dead, Lease held) {
+    assertThat(inHost.submit(job("new")).created()).isTrue();
+    assertThat(inHost.submitAll(List.of(job("new-2"), job("new")))).hasSize(2);
+    assertThat(inHost.redrive(dead, ORDER)).isTrue();
+    assertThat(inHost.finish(held, Outcome.ok())).isTrue();
+    Lease lease = inHost.claim("A", LEASE).orElseThrow();
+    assertThat(inHost.renew(lease, LEASE)).isTrue();
+    assertThat(inHost.finishAndClaim(lease, Outcome.ok(), "A", LEASE).finished()).isTrue();
+    assertThat(inHost.find("new")).isPresent();
+  }
+
+  private void everythingIsThere() {
+    assertThat(hostRows()).isEqualTo(1);
+    assertThat(find("new").state()).isEqualTo(JobState.LEASED);
+    assertThat(find("dead").state()).isEqualTo(JobState.DONE);
+    assertThat(find("held").state()).isEqualTo(JobState.DONE);
+    assertThat(auditRows()).isEqualTo(1);
+  }
+
+  private void nothingIsThere(Job dead) {
+    assertThat(hostRows()).isZero();
+    assertThat(queue.find("new")).isEmpty();
+    assertThat(queue.find("new-2")).isEmpty();
+    assertThat(find("dead")).isEqualTo(dead);
+    assertThat(find("held").state()).isEqualTo(JobState.LEASED);
+    assertThat(auditRows()).isZero();
+  }
+
+  @ParameterizedTest(name = "commit {0}")
+  @ValueSource(booleans = {true, false})
+  void case_6_3_onAPlainConnectionTheHostDecides(boolean commit) throws SQLException {
+    Job dead = dead("dead");
+    Lease held = leased("held");
+    try (Connection connection = store.dataSource().getConnection()) {
+      connection.setAutoCommit(false);
+      hostWork(connection);
+      everything(on(connection), dead, held);
+      assertThat(connection.getAutoCommit()).isFalse();
+      if (commit) {
+        connection.commit();
+      } else {
+        connection.rollback();
+      }
+      connection.setAutoCommit(true);
+    }
+    if (commit) {
+      everythingIsThere();
+    } else {
+      nothingIsThere(dead);
+    }
+  }
+
+  @ParameterizedTest(name = "commit {0}")
+  @ValueSource(booleans = {true, false})
+  void case_6_3_insideAJooqTransactionTheHostDecides(boolean commit) {
+    Job dead = dead("dead");
+    Lease held = leased("held");
+    try {
+      store
+          .dsl()
+          .transaction(
+              inner -> {
+                inner.dsl().connection(this::hostWork);
+                everything(on(inner.dsl()), dead, held);
+                if (!commit) {
+                  throw new Undo();
+                }
+              });
+    } catch (Undo undone) {
+      assertThat(commit).isFalse();
+    }
+    if (commit) {
+      everythingIsThere();
+    } else {
+      nothingIsThere(dead);
+    }
+  }
+
+  @ParameterizedTest(name = "commit {0}")
+  @ValueSource(booleans = {true, false})
+  void case_6_3_withAThreadLocalTransactionTheHostDecides(boolean commit) {
+    Job dead = dead("dead");
+    Lease held = leased("held");
+    DSLContext dsl =
+        DSL.using(
+            new DefaultConfiguration()
+                .set(backend.engine().dialect())
+                .set(
+                    new ThreadLocalTransactionProvider(
+                        new DataSourceConnectionProvider(store.dataSource()))));
+    JobQueue threadLocal = on(dsl);
+    try {
+      dsl.transaction(
+          () -> {
+            dsl.connection(this::hostWork);
+            everything(threadLocal, dead, held);
+            if (!commit) {
+              throw new Undo();
+            }
+          });
+    } catch (Undo undone) {
+      assertThat(commit).isFalse();
+    }
+    if (commit) {
+      everythingIsThere();
+    } else {
+      nothingIsThere(dead);
+    }
+    // outside of a transaction the same queue commits by itself
+    assertThat(threadLocal.submit(job("after")).created()).isTrue();
+    assertThat(find("after").state()).isEqualTo(JobState.PENDING);
+  }
+
+  @ParameterizedTest(name = "commit {0}")
+  @ValueSource(booleans = {true, false})
+  void aTransactionAwareDataSourceIsJoinedWhenTheBuilderSaysSo(boolean commit) throws SQLException {
+    Job dead = dead("dead");
+    Lease held = leased("held");
+    try (Connection connection = store.dataSource().getConnection()) {
+      DataSource aware = bound(connection);
+      JobQueue joining =
+          JobQueue.builder(DSL.using(aware, backend.engine().dialect()))
+              .clock(clock)
+              .joins()
+              .build();
+      connection.setAutoCommit(false);
+      hostWork(connection);
+      everything(joining, dead, held);
+      if (commit) {
+        connection.commit();
+      } else {
+        connection.rollback();
+      }
+      connection.setAutoCommit(true);
+      assertThat(joining.submit(job("after")).created()).isTrue();
+    }
+    assertThat(find("after").state()).isEqualTo(JobState.PENDING);
+    if (commit) {
+      everythingIsThere();
+    } else {
+      nothingIsThere(dead);
+    }
+  }
+
+  @Test
+  void anInnerTransactionIsUndoneAlone() {
+    store
+        .dsl()
+        .transaction(
+            outer -> {
+              assertThat(on(outer.dsl()).submit(job("kept")).created()).isTrue();
+              assertThatExceptionOfType(Undo.class)
+                  .isThrownBy(
+                      () ->
+                          outer
+                              .dsl()
+                              .transaction(
+                                  inner -> {
+                                    assertThat(on(inner.dsl()).submit(job("undone")).created())
+                                        .isTrue();
+                                    throw new Undo();
+                                  }));
+            });
+    assertThat(find("kept").state()).isEqualTo(JobState.PENDING);
+    assertThat(queue.find("undone")).isEmpty();
+  }
+
+  @Test
+  void aFailedCallTakesBackWhatItDidAndNoMore() throws SQLException {
+    Job dead = dead("dead");
+    backend.breakUpdates(store, "jobs");
+    try (Connection connection = store.dataSource().getConnection()) {
+      connection.setAutoCommit(false);
+      hostWork(connection);
+      JobQueue inHost = on(connection);
+      assertThat(inHost.submit(job("before")).created()).isTrue();
+      assertThatExceptionOfType(DataAccessException.class)
+          .isThrownBy(() -> inHost.redrive(dead, ORDER));
+      assertThat(inHost.submit(job("after")).created()).isTrue();
+      connection.commit();
+      connection.setAutoCommit(true);
+    }
+    assertThat(hostRows()).isEqualTo(1);
+    assertThat(queue.find("before")).isPresent();
+    assertThat(queue.find("after")).isPresent();
+    assertThat(auditRows()).isZero();
+    backend.mend(store, "jobs");
+  }
+
+  @Test
+  void onAPlainConnectionWithAutoCommitEachCallIsStored() throws SQLException {
+    Job dead = dead("dead");
+    try (Connection connection = store.dataSource().getConnection()) {
+      JobQueue plain = on(connection);
+      assertThat(plain.submit(job("j1")).created()).isTrue();
+      assertThat(plain.redrive(dead, ORDER)).isTrue();
+      assertThat(connection.getAutoCommit()).isTrue();
+      assertThat(queue.find("j1")).isPresent();
+      assertThat(find("dead").state()).isEqualTo(JobState.PENDING);
+    }
+  }
+
+  @Test
+  void aPoolWithAutoCommitOffLosesNothing() {
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(((HikariDataSource) store.dataSource()).getDataSource());
+    if (config.getDataSource() == null) {
+      config.setJdbcUrl(((HikariDataSource) store.dataSource()).getJdbcUrl());
+      config.setUsername(((HikariDataSource) store.dataSource()).getUsername());
+      config.setPassword(((HikariDataSource) store.dataSource()).getPassword());
+    }
+    config.setAutoCommit(false);
+    config.setMaximumPoolSize(2);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      JobQueue pooled = on(DSL.using(pool, backend.engine().dialect()));
+      assertThat(pooled.submit(job("j1")).created()).isTrue();
+      assertThat(queue.find("j1")).isPresent();
+      Lease lease = pooled.claim("A", LEASE).orElseThrow();
+      assertThat(find("j1").state()).isEqualTo(JobState.LEASED);
+      assertThat(pooled.find("j1")).isPresent();
+      assertThat(pooled.finish(lease, Outcome.permanent("http-422"))).isTrue();
+      assertThat(pooled.redrive(pooled.find("j1").orElseThrow(), ORDER)).isTrue();
+      assertThat(find("j1").state()).isEqualTo(JobState.PENDING);
+      // a connection that lies idle holds nothing that stops others
+      assertThat(queue.submit(job("j2")).created()).isTrue();
+    }
+  }
+
+  @Test
+  void aClaimThatTheHostRollsBackNeverHappened() {
+    submit("j1");
+    assertThatExceptionOfType(Undo.class)
+        .isThrownBy(
+            () ->
+                store
+                    .dsl()
+                    .transaction(
+                        inner -> {
+                          assertThat(on(inner.dsl()).claim("A", LEASE)).isPresent();
+                          throw new Undo();
+                        }));
+    assertThat(row("j1")).containsEntry("state", "pending").containsEntry("token", 0L);
+  }
+
+  @Test
+  void aQueueOnTheDataSourceIsNotPartOfAnOpenTransactionElsewhere() {
+    Configuration untouched = store.dsl().configuration();
+    assertThat(on(DSL.using(untouched)).submit(job("j1")).created()).isTrue();
+    assertThat(queue.find("j1")).isPresent();
+  }
+
+  private static final class Undo extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /** What Spring's TransactionAwareDataSourceProxy does inside a transaction. */
+  private static DataSource bound(Connection connection) {
+    Connection unclosed =
+        (Connection)
+            Proxy.newProxyInstance(
+                HostTransactionTest.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("close")) {
+                    return null;
+                  }
+                  try {
+                    return method.invoke(connection, arguments);
+                  } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                  }
+                });
+    return (DataSource)
+        Proxy.newProxyInstance(
+            HostTransactionTest.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> unclosed);
+  }
+}
