@@ -132,6 +132,32 @@ public final class JobQueue {
   }
 
   /**
+   * This queue on the connection of an open transaction, with the same name, clock, retry policy
+   * and listeners: {@code dsl.transaction(tx -> queue.within(tx.dsl()).submit(job))}. The host
+   * decides whether what the new queue does is stored. Costs no statement, so that each transaction
+   * can have its own.
+   *
+   * @param transaction the context that the transaction's work runs on
+   * @return the new queue, to be used as long as the transaction
+   * @throws IllegalArgumentException if null, or of another engine
+   */
+  public JobQueue within(DSLContext transaction) {
+    Configuration inner = Arguments.notNull(transaction, "transaction").configuration();
+    if (inner.family() != engine.dialect()) {
+      throw new IllegalArgumentException(
+          "transaction must be on " + engine.dialect() + ", it is on " + inner.dialect());
+    }
+    return new JobQueue(
+        new Transactions(inner, engine, true),
+        engine,
+        name,
+        clock,
+        retry,
+        maxPayloadBytes,
+        listeners);
+  }
+
+  /**
    * Stores a job, unless one of its id is there.
    *
    * @param job the job

@@ -196,6 +196,29 @@ class HostTransactionTest extends QueueTest {
   }
 
   @Test
+  void aQueueWithinATransactionKeepsItsNameAndClock() {
+    JobQueue orders = queue("orders").build();
+    clock.at(T0 + 5);
+    store
+        .dsl()
+        .transaction(
+            inner -> assertThat(orders.within(inner.dsl()).submit(job("j1")).created()).isTrue());
+    assertThat(orders.find("j1").orElseThrow().submittedAt().toEpochMilli()).isEqualTo(T0 + 5);
+    assertThatExceptionOfType(Undo.class)
+        .isThrownBy(
+            () ->
+                store
+                    .dsl()
+                    .transaction(
+                        inner -> {
+                          assertThat(orders.within(inner.dsl()).submit(job("j2")).created())
+                              .isTrue();
+                          throw new Undo();
+                        }));
+    assertThat(orders.find("j2")).isEmpty();
+  }
+
+  @Test
   void anInnerTransactionIsUndoneAlone() {
     store
         .dsl()
