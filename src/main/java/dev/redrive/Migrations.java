@@ -59,10 +59,37 @@ public final class Migrations {
    * @return how many scripts ran; 0 means that the tables were up to date
    * @throws org.flywaydb.core.api.FlywayException if a script fails, or one that has run before was
    *     changed since
+   * @throws IllegalStateException if other tables of these names are in the way
    */
   @CanIgnoreReturnValue
   public int migrate() {
-    return engine.migrating(database, () -> flyway().migrate().migrationsExecuted);
+    return isComplete()
+        ? 0
+        : engine.migrating(database, () -> flyway().migrate().migrationsExecuted);
+  }
+
+  private boolean isComplete() {
+    try (Connection connection = database.getConnection()) {
+      boolean complete = complete(connection);
+      if (!complete && columns(connection, HISTORY).isEmpty()) {
+        refuseForeignTables(connection);
+      }
+      return complete;
+    } catch (SQLException e) {
+      throw new DataAccessException("Cannot look at the database to migrate", e);
+    }
+  }
+
+  private static void refuseForeignTables(Connection connection) throws SQLException {
+    for (Table<?> table : DefaultSchema.DEFAULT_SCHEMA.getTables()) {
+      if (!columns(connection, table.getName()).isEmpty()) {
+        throw new IllegalStateException(
+            "the database has a table "
+                + table.getName()
+                + " that redrive did not create and that is not as this version needs it;"
+                + " keep redrive in a database of its own, or rename that table");
+      }
+    }
   }
 
   Flyway flyway() {

@@ -158,7 +158,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
         return transaction;
       } catch (SQLException | RuntimeException | Error e) {
         transaction.known.writeLock().release();
-        transaction.leave(false);
+        transaction.restore(false);
         throw e;
       }
     }
@@ -233,11 +233,12 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     private void end(boolean clean) {
       over = true;
       known.writeLock().release();
-      leave(clean);
+      restore(clean);
+      connections.release(connection);
     }
 
-    /** Gives the connection back as it came, or makes sure that nobody gets it again. */
-    private void leave(boolean clean) {
+    /** Leaves the connection as it came, or makes sure that nobody gets it again. */
+    private void restore(boolean clean) {
       try {
         mode(TransactionMode.DEFERRED);
         if (!active) {
@@ -250,7 +251,6 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       if (!clean) {
         evict(connections, connection);
       }
-      connections.release(connection);
     }
 
     private void mode(TransactionMode mode) {
