@@ -27,6 +27,10 @@ public record SqliteFile(Path file, Journal journal, Duration busyTimeout, int c
     }
     Arguments.range(connections, "connections", 1, 64);
     file = file.toAbsolutePath();
+    if (file.toString().contains("?")) {
+      throw new IllegalArgumentException(
+          "file must not hold a question mark, which the driver takes for settings: " + file);
+    }
     if (Files.isDirectory(file)) {
       throw new IllegalArgumentException("file must not be a folder: " + file);
     }

@@ -140,13 +140,19 @@ final class Transactions {
     T run(Connection connection) throws SQLException;
   }
 
+  /**
+   * One call at a time on a connection: a second thread would take the transaction of the first for
+   * the host's and join it.
+   */
   private static <T> T on(ConnectionProvider connections, OnConnection<T> work) {
     Connection connection = connections.acquire();
     if (connection == null) {
       throw new DataAccessException("The DSLContext has no connection");
     }
     try {
-      return work.run(connection);
+      synchronized (connection) {
+        return work.run(connection);
+      }
     } catch (SQLException e) {
       throw new DataAccessException("Cannot use the connection: " + e.getMessage(), e);
     } finally {

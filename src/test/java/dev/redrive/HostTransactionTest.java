@@ -11,6 +11,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
 import org.jooq.DSLContext;
@@ -274,6 +277,38 @@ class HostTransactionTest extends QueueTest {
       assertThat(queue.find("j1")).isPresent();
       assertThat(find("dead").state()).isEqualTo(JobState.PENDING);
     }
+  }
+
+  /** One thread's transaction is not another's host. */
+  @Test
+  void twoThreadsOnOnePlainConnectionDoNotJoinEachOther() throws Exception {
+    backend.breakInserts(store, "redrives");
+    Job dead = dead("dead");
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (Connection connection = store.dataSource().getConnection()) {
+      JobQueue plain = on(connection);
+      Future<Integer> failing =
+          threads.submit(
+              () -> {
+                int failed = 0;
+                for (int i = 0; i < 50; i++) {
+                  try {
+                    assertThat(plain.redrive(dead, ORDER)).isFalse();
+                  } catch (DataAccessException rolledBack) {
+                    failed++;
+                  }
+                }
+                return failed;
+              });
+      for (int i = 0; i < 50; i++) {
+        assertThat(plain.submit(job("j" + i)).created()).isTrue();
+      }
+      assertThat(failing.get()).isEqualTo(50);
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(rows("select 1 as x from jobs where id like 'j%'")).hasSize(50);
+    backend.mend(store, "redrives");
   }
 
   @Test

@@ -348,6 +348,9 @@ class SqliteTransactionTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Engine.sqlite(folder.resolve("no/such/folder.db")))
         .withMessageContaining("file must lie in a folder that exists");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Engine.sqlite(folder.resolve("what?.db")))
+        .withMessageContaining("question mark");
   }
 
   /** Two processes that chose different journals would switch it under each other's feet. */
