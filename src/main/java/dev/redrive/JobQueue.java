@@ -278,6 +278,7 @@ public final class JobQueue {
    * @throws IllegalStateException if the queue's retry policy answers no valid delay
    */
   public boolean finish(Lease held, Outcome outcome) {
+    refuseOtherQueue(held);
     return finishAll(List.of(new Finish(held, outcome))).get(0);
   }
 
@@ -315,6 +316,7 @@ public final class JobQueue {
    */
   public FinishedAndClaimed finishAndClaim(
       Lease held, Outcome outcome, String owner, Duration lease) {
+    refuseOtherQueue(held);
     FinishQuery finish = finishing(new Finish(held, outcome));
     Arguments.identifier(owner, "owner");
     Arguments.positive(lease, "lease");
@@ -376,7 +378,7 @@ public final class JobQueue {
 
   private FinishQuery finishing(Finish finish) {
     Lease held = finish.lease();
-    refuseOtherQueue(held);
+    refuseOtherQueue("lease", held.queue());
     if (finish.outcome() instanceof Outcome.Retry retried) {
       Duration delay = retried.delay() != null ? retried.delay() : policyDelay(held.attempt());
       return new FinishQuery(
@@ -523,11 +525,11 @@ public final class JobQueue {
   }
 
   private void refuseOtherQueue(Lease held) {
-    refuseOtherQueue("lease", Arguments.notNull(held, "lease").queue());
+    refuseOtherQueue("held", Arguments.notNull(held, "held").queue());
   }
 
   private void refuseOtherQueue(Job dead) {
-    refuseOtherQueue("job", Arguments.notNull(dead, "job").queue());
+    refuseOtherQueue("dead", Arguments.notNull(dead, "dead").queue());
   }
 
   private void refuseOtherQueue(String argument, String queue) {
