@@ -21,7 +21,10 @@ final class Fault {
     for (int i = 0; i < text.length() && code.length() < Arguments.MAX_IDENTIFIER_LENGTH; i++) {
       char c = text.charAt(i);
       if (code.isEmpty() ? Arguments.startsIdentifier(c) : Arguments.continuesIdentifier(c)) {
-        if (gap && code.length() + 1 < Arguments.MAX_IDENTIFIER_LENGTH) {
+        if (gap && code.length() + 2 > Arguments.MAX_IDENTIFIER_LENGTH) {
+          break; // no room for the gap: without it, two words would read as one
+        }
+        if (gap) {
           code.append('-');
         }
         code.append(c);

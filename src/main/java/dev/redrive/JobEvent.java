@@ -34,7 +34,13 @@ public sealed interface JobEvent {
    * @param id the job's business ID
    * @param token the job's token
    */
-  record Done(String queue, String id, long token) implements JobEvent {}
+  record Done(String queue, String id, long token) implements JobEvent {
+    /** Refuses missing parts. */
+    public Done {
+      Arguments.notNull(queue, "queue");
+      Arguments.notNull(id, "id");
+    }
+  }
 
   /**
    * A finish that failed with budget left: leased → pending.
@@ -44,7 +50,14 @@ public sealed interface JobEvent {
    * @param token the job's token
    * @param fault what went wrong
    */
-  record Retried(String queue, String id, long token, String fault) implements JobEvent {}
+  record Retried(String queue, String id, long token, String fault) implements JobEvent {
+    /** Refuses missing parts. */
+    public Retried {
+      Arguments.notNull(queue, "queue");
+      Arguments.notNull(id, "id");
+      Arguments.notNull(fault, "fault");
+    }
+  }
 
   /**
    * A death: the job went into quarantine.
@@ -56,7 +69,15 @@ public sealed interface JobEvent {
    * @param fault the latest failure; empty if it never failed, because nobody claimed it in time
    */
   record Died(String queue, String id, long token, DeadReason reason, Optional<String> fault)
-      implements JobEvent {}
+      implements JobEvent {
+    /** Refuses missing parts. */
+    public Died {
+      Arguments.notNull(queue, "queue");
+      Arguments.notNull(id, "id");
+      Arguments.notNull(reason, "reason");
+      Arguments.notNull(fault, "fault");
+    }
+  }
 
   /**
    * A finish whose lease was stale: it answered false and changed nothing.
@@ -65,5 +86,11 @@ public sealed interface JobEvent {
    * @param id the job's business ID
    * @param token the token that came too late
    */
-  record Stale(String queue, String id, long token) implements JobEvent {}
+  record Stale(String queue, String id, long token) implements JobEvent {
+    /** Refuses missing parts. */
+    public Stale {
+      Arguments.notNull(queue, "queue");
+      Arguments.notNull(id, "id");
+    }
+  }
 }

@@ -180,6 +180,9 @@ public final class JobQueue {
   public List<Submission> submitAll(Collection<NewJob> jobs) {
     List<NewJob> all = copy(jobs, "jobs");
     all.forEach(this::refuseLargePayload);
+    if (all.isEmpty()) {
+      return List.of();
+    }
     return transactions.write(
         dsl -> {
           Transitions transitions = transitions(dsl);
@@ -304,6 +307,7 @@ public final class JobQueue {
    * @throws IllegalStateException if the queue's retry policy answers no valid delay
    */
   public boolean finish(Lease held, Outcome outcome) {
+    refuseOtherQueue(held);
     return finishAll(List.of(new Finish(held, outcome))).get(0);
   }
 
@@ -316,7 +320,15 @@ public final class JobQueue {
    * @throws IllegalStateException if the queue's retry policy answers no valid delay
    */
   public List<Boolean> finishAll(List<Finish> finishes) {
-    List<FinishQuery> all = copy(finishes, "finishes").stream().map(this::finishing).toList();
+    List<Finish> wanted = copy(finishes, "finishes");
+    List<FinishQuery> all = new ArrayList<>();
+    for (int i = 0; i < wanted.size(); i++) {
+      refuseOtherQueue("finishes[" + i + "].lease", wanted.get(i).lease().queue());
+      all.add(finishing(wanted.get(i)));
+    }
+    if (all.isEmpty()) {
+      return List.of();
+    }
     List<JobEvent> events =
         transactions.write(
             dsl -> {
@@ -341,6 +353,7 @@ public final class JobQueue {
    */
   public FinishedAndClaimed finishAndClaim(
       Lease held, Outcome outcome, String owner, Duration lease) {
+    refuseOtherQueue(held);
     FinishQuery finish = finishing(new Finish(held, outcome));
     Arguments.identifier(owner, "owner");
     Arguments.positive(lease, "lease");
@@ -402,7 +415,6 @@ public final class JobQueue {
 
   private FinishQuery finishing(Finish finish) {
     Lease held = finish.lease();
-    refuseOtherQueue(held);
     if (finish.outcome() instanceof Outcome.Retry retried) {
       Duration delay = retried.delay() != null ? retried.delay() : policyDelay(held.attempt());
       return new FinishQuery(
@@ -520,17 +532,11 @@ public final class JobQueue {
   }
 
   private static long read(InstantSource clock) {
-    long millis;
     try {
-      millis = clock.millis();
-    } catch (ArithmeticException e) {
-      throw new IllegalStateException("the clock is beyond the year 9999", e);
+      return Arguments.time(clock.instant(), "its time").toEpochMilli();
+    } catch (IllegalArgumentException e) {
+      throw new IllegalStateException("the clock is broken: " + e.getMessage(), e);
     }
-    if (millis < 0 || millis > Arguments.MAX_TIME) {
-      throw new IllegalStateException(
-          "the clock must be in the years 1970 to 9999 (UTC), it reads " + millis + " ms");
-    }
-    return millis;
   }
 
   private void refuseLargePayload(NewJob job) {
@@ -549,11 +555,11 @@ public final class JobQueue {
   }
 
   private void refuseOtherQueue(Lease held) {
-    refuseOtherQueue("lease", Arguments.notNull(held, "lease").queue());
+    refuseOtherQueue("held", Arguments.notNull(held, "held").queue());
   }
 
   private void refuseOtherQueue(Job dead) {
-    refuseOtherQueue("job", Arguments.notNull(dead, "job").queue());
+    refuseOtherQueue("dead", Arguments.notNull(dead, "dead").queue());
   }
 
   private void refuseOtherQueue(String argument, String queue) {

@@ -44,7 +44,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
 
   @Override
   public void begin(TransactionContext context) {
-    Configuration configuration = context.configuration();
+    Configuration configuration = Arguments.notNull(context, "context").configuration();
     ConnectionProvider connections = configuration.connectionProvider();
     Connection connection = connections.acquire();
     if (connection == null) {
@@ -68,7 +68,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   @Override
   public void commit(TransactionContext context) {
     try {
-      ((Level) context.transaction()).commit();
+      ((Level) Arguments.notNull(context, "context").transaction()).commit();
     } catch (SQLException e) {
       throw new DataAccessException("Cannot commit the transaction: " + e.getMessage(), e);
     }
@@ -76,7 +76,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
 
   @Override
   public void rollback(TransactionContext context) {
-    if (context.transaction() instanceof Level level) {
+    if (Arguments.notNull(context, "context").transaction() instanceof Level level) {
       try {
         level.rollback();
       } catch (SQLException e) {
