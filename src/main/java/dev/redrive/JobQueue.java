@@ -132,6 +132,18 @@ public final class JobQueue {
   }
 
   /**
+   * Whether a call made now, in this thread, would be part of a transaction of the host's. Ask
+   * before an effect outside the database, which has to wait for the commit. A data source that
+   * hands out the host's open transaction is seen through only with {@link Builder#joins}.
+   *
+   * @return false if the call would be a transaction of its own, stored when it answers
+   * @throws DataAccessException if there is no connection to look at
+   */
+  public boolean joinsHostTransaction() {
+    return transactions.wouldJoin();
+  }
+
+  /**
    * Stores a job, unless one of its id is there.
    *
    * @param job the job

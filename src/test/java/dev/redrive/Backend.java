@@ -11,7 +11,7 @@ import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
 
 /** The engines that the suite runs on, with production settings. */
-enum Backend {
+public enum Backend {
   SQLITE(SQLDialect.SQLITE) {
     @Override
     Store open() {
@@ -39,7 +39,7 @@ enum Backend {
   }
 
   /** A database of one test. */
-  interface Store extends AutoCloseable {
+  public interface Store extends AutoCloseable {
     DataSource dataSource();
 
     DSLContext dsl();
