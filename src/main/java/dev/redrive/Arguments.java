@@ -7,9 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rules that public arguments follow. Each check names the argument and the rule it broke, and
  * never quotes the value: an id or a payload may be personal data, and error texts end up in logs.
+ *
+ * <p>Public for redrive's own packages, so that they refuse in the same words; of no use to a host.
  */
 @CanIgnoreReturnValue
-final class Arguments {
+public final class Arguments {
   static final int MAX_IDENTIFIER_LENGTH = 64;
   static final int MAX_ID_LENGTH = 200;
   static final int MAX_ATTEMPTS = 1_000_000;
@@ -22,14 +24,31 @@ final class Arguments {
 
   private Arguments() {}
 
-  static <T> T notNull(@Nullable T value, String name) {
+  /**
+   * Refuses null.
+   *
+   * @param value the argument
+   * @param name what the caller calls it
+   * @param <T> its type
+   * @return the value
+   * @throws IllegalArgumentException if null
+   */
+  public static <T> T notNull(@Nullable T value, String name) {
     if (value == null) {
       throw new IllegalArgumentException(name + " must not be null");
     }
     return value;
   }
 
-  static String identifier(@Nullable String value, String name) {
+  /**
+   * Refuses what is no identifier.
+   *
+   * @param value the argument
+   * @param name what the caller calls it
+   * @return the value
+   * @throws IllegalArgumentException if it is none
+   */
+  public static String identifier(@Nullable String value, String name) {
     String text = notNull(value, name);
     String rule = name + " must be an identifier, " + IDENTIFIER + ": ";
     if (text.isEmpty()) {
@@ -100,7 +119,17 @@ final class Arguments {
     return String.format("the character at index %d is U+%04X", index, (int) c);
   }
 
-  static int range(int value, String name, int min, int max) {
+  /**
+   * Refuses a number out of range.
+   *
+   * @param value the argument
+   * @param name what the caller calls it
+   * @param min the smallest allowed
+   * @param max the largest allowed
+   * @return the value
+   * @throws IllegalArgumentException if out of range
+   */
+  public static int range(int value, String name, int min, int max) {
     if (value < min || value > max) {
       throw new IllegalArgumentException(
           name + " must be " + min + " to " + max + ", it is " + value);
@@ -108,8 +137,17 @@ final class Arguments {
     return value;
   }
 
-  /** A duration in whole milliseconds; what is left of a millisecond does not count. */
-  static Duration duration(@Nullable Duration value, String name, Duration min) {
+  /**
+   * Refuses a duration out of range. Durations count in whole milliseconds; what is left of a
+   * millisecond does not count.
+   *
+   * @param value the argument
+   * @param name what the caller calls it
+   * @param min the shortest allowed; the longest is 3,650 days
+   * @return the value
+   * @throws IllegalArgumentException if null or out of range
+   */
+  public static Duration duration(@Nullable Duration value, String name, Duration min) {
     Duration duration = notNull(value, name);
     if (duration.compareTo(min) < 0 || duration.compareTo(MAX_DURATION) > 0) {
       throw new IllegalArgumentException(
@@ -120,7 +158,15 @@ final class Arguments {
     return duration;
   }
 
-  static Duration positive(@Nullable Duration value, String name) {
+  /**
+   * Refuses a duration that is not 1 ms to 3,650 days.
+   *
+   * @param value the argument
+   * @param name what the caller calls it
+   * @return the value
+   * @throws IllegalArgumentException if null or out of range
+   */
+  public static Duration positive(@Nullable Duration value, String name) {
     return duration(value, name, Duration.ofMillis(1));
   }
 

@@ -139,7 +139,7 @@ public final class JobQueue {
    *
    * @param transaction the context that the transaction's work runs on
    * @return the new queue, to be used as long as the transaction
-   * @throws IllegalArgumentException if null, or of another engine
+   * @throws IllegalArgumentException if null, of another engine, or without an open transaction
    */
   public JobQueue within(DSLContext transaction) {
     Configuration inner = Arguments.notNull(transaction, "transaction").configuration();
@@ -147,14 +147,25 @@ public final class JobQueue {
       throw new IllegalArgumentException(
           "transaction must be on " + engine.dialect() + ", it is on " + inner.dialect());
     }
-    return new JobQueue(
-        new Transactions(inner, engine, true),
-        engine,
-        name,
-        clock,
-        retry,
-        maxPayloadBytes,
-        listeners);
+    Transactions joining = new Transactions(inner, engine, true);
+    if (!joining.wouldJoin()) {
+      throw new IllegalArgumentException(
+          "transaction must have an open transaction (auto-commit off); inside of jOOQ's"
+              + " transaction(tx -> ...) that is tx.dsl(), not the context it was begun on");
+    }
+    return new JobQueue(joining, engine, name, clock, retry, maxPayloadBytes, listeners);
+  }
+
+  /**
+   * Whether a call made now, in this thread, would be part of a transaction of the host's. Ask
+   * before an effect outside the database, which has to wait for the commit. A data source that
+   * hands out the host's open transaction is seen through only with {@link Builder#joins}.
+   *
+   * @return false if the call would be a transaction of its own, stored when it answers
+   * @throws DataAccessException if there is no connection to look at
+   */
+  public boolean joinsHostTransaction() {
+    return transactions.wouldJoin();
   }
 
   /**

@@ -87,6 +87,12 @@ final class Transactions {
     return connections instanceof DataSourceConnectionProvider && !joins;
   }
 
+  /** Whether a call made now would be part of a transaction of the host's. */
+  boolean wouldJoin() {
+    ConnectionProvider connections = host.connectionProvider();
+    return !owns(connections) && on(connections, connection -> !connection.getAutoCommit());
+  }
+
   private Session ours(ConnectionProvider connections, TransactionProvider transactions) {
     Configuration configuration = configured(connections).set(transactions);
     return new Session() {

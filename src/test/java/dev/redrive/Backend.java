@@ -13,7 +13,7 @@ import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
 
 /** The engines that the suite runs on, with production settings. */
-enum Backend {
+public enum Backend {
   SQLITE(SQLDialect.SQLITE) {
     @Override
     Store open() {
@@ -68,7 +68,7 @@ enum Backend {
   }
 
   /** A database of one test. */
-  interface Store extends AutoCloseable {
+  public interface Store extends AutoCloseable {
     DataSource dataSource();
 
     DSLContext dsl();

@@ -2,6 +2,7 @@ package dev.redrive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -219,6 +220,13 @@ class HostTransactionTest extends QueueTest {
                           throw new Undo();
                         }));
     assertThat(orders.find("j2")).isEmpty();
+  }
+
+  @Test
+  void withinRefusesAContextWithoutAnOpenTransaction() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> queue.within(store.dsl()))
+        .withMessageStartingWith("transaction must have an open transaction");
   }
 
   @Test

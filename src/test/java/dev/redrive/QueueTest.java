@@ -31,23 +31,23 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("backends")
-abstract class QueueTest {
-  static final long T0 = 1_800_000_000_000L;
-  static final Duration LEASE = Duration.ofMillis(30_000);
-  static final Duration DEADLINE = Duration.ofMillis(600_000);
-  static final Redrive ORDER =
+public abstract class QueueTest {
+  protected static final long T0 = 1_800_000_000_000L;
+  protected static final Duration LEASE = Duration.ofMillis(30_000);
+  protected static final Duration DEADLINE = Duration.ofMillis(600_000);
+  protected static final Redrive ORDER =
       Redrive.note("OPS-17").approvedBy("kim").deadline(Duration.ofMillis(600_000));
 
-  @Parameter Backend backend;
+  @Parameter protected Backend backend;
 
   /** Each engine once. A test that also depends on the journal hides this method. */
-  static Stream<Backend> backends() {
+  protected static Stream<Backend> backends() {
     return Stream.of(Backend.values()).filter(backend -> backend != Backend.SQLITE_WAL);
   }
 
-  Backend.Store store;
-  TestClock clock;
-  JobQueue queue;
+  protected Backend.Store store;
+  protected TestClock clock;
+  protected JobQueue queue;
 
   @BeforeEach
   void openStore() {
@@ -65,7 +65,7 @@ abstract class QueueTest {
     }
   }
 
-  JobQueue.Builder queue(String name) {
+  protected JobQueue.Builder queue(String name) {
     return JobQueue.builder(store.dsl())
         .name(name)
         .clock(clock)
@@ -73,10 +73,10 @@ abstract class QueueTest {
   }
 
   /** A clock that moves when told to. */
-  static final class TestClock implements InstantSource {
+  public static final class TestClock implements InstantSource {
     private volatile long millis = T0;
 
-    void at(long millis) {
+    public void at(long millis) {
       this.millis = millis;
     }
 
@@ -86,52 +86,52 @@ abstract class QueueTest {
     }
   }
 
-  static NewJob job(String id) {
+  protected static NewJob job(String id) {
     return NewJob.of(id, "{}").maxAttempts(3).deadline(DEADLINE);
   }
 
-  void submit(String id) {
+  protected void submit(String id) {
     assertThat(queue.submit(job(id)).created()).isTrue();
   }
 
-  Optional<Lease> claim(String owner) {
+  protected Optional<Lease> claim(String owner) {
     return queue.claim(owner, LEASE);
   }
 
   /** Submits and claims: a lease of owner A with token 1. */
-  Lease leased(String id) {
+  protected Lease leased(String id) {
     submit(id);
     return claim("A").orElseThrow();
   }
 
   /** Submits, claims and fails for good: dead/permanent with token 1. */
-  Job dead(String id) {
+  protected Job dead(String id) {
     assertThat(queue.finish(leased(id), Outcome.permanent("http-422"))).isTrue();
     return find(id);
   }
 
-  Job find(String id) {
+  protected Job find(String id) {
     return queue.find(id).orElseThrow();
   }
 
   /** Every column of a job's row as the driver reads it. */
-  Map<String, @Nullable Object> row(String id) {
+  protected Map<String, @Nullable Object> row(String id) {
     return rows("select * from jobs where id = '" + id + "'").get(0);
   }
 
-  List<Map<String, @Nullable Object>> audit(String id) {
+  protected List<Map<String, @Nullable Object>> audit(String id) {
     return rows("select * from redrives where job_id = '" + id + "' order by previous_token");
   }
 
-  int auditRows() {
+  protected int auditRows() {
     return store.dsl().fetchCount(REDRIVES);
   }
 
-  int jobRows() {
+  protected int jobRows() {
     return store.dsl().fetchCount(JOBS);
   }
 
-  List<Map<String, @Nullable Object>> rows(String query) {
+  protected List<Map<String, @Nullable Object>> rows(String query) {
     try (Connection connection = store.dataSource().getConnection();
         Statement statement = connection.createStatement();
         ResultSet result = statement.executeQuery(query)) {
@@ -153,7 +153,7 @@ abstract class QueueTest {
   }
 
   /** Plants what no transition makes. */
-  void plant(String statement) {
+  protected void plant(String statement) {
     Backend.execute(store, statement);
   }
 }

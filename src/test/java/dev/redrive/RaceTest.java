@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class RaceTest extends QueueTest {
   private static final int THREADS = 8;
 
-  static Stream<Backend> backends() {
+  protected static Stream<Backend> backends() {
     return Stream.of(Backend.values());
   }
 
