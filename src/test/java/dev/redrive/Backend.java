@@ -46,8 +46,39 @@ enum Backend {
     void mendUpdates(Store store, String table) {
       execute(store, "drop trigger broken");
     }
+  },
+
+  POSTGRESQL(SQLDialect.POSTGRES) {
+    @Override
+    Store open() {
+      return PostgresqlStore.open();
+    }
+
+    @Override
+    void breakInserts(Store store, String table) {
+      execute(store, BROKEN + "create trigger broken before insert on " + table + CALL);
+    }
+
+    @Override
+    void mendInserts(Store store, String table) {
+      execute(store, "drop trigger broken on " + table);
+    }
+
+    @Override
+    void breakUpdates(Store store, String table) {
+      execute(store, BROKEN + "create trigger broken before update on " + table + CALL);
+    }
+
+    @Override
+    void mendUpdates(Store store, String table) {
+      execute(store, "drop trigger broken on " + table);
+    }
   };
 
+  private static final String BROKEN =
+      "create or replace function broken() returns trigger language plpgsql"
+          + " as 'begin raise ''broken''; end';";
+  private static final String CALL = " for each row execute function broken()";
   private static final String RAISE = " begin select raise(abort, 'broken'); end";
 
   private final SQLDialect dialect;
