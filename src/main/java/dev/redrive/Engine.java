@@ -11,14 +11,16 @@ import org.jooq.Condition;
 import org.jooq.ConnectionProvider;
 import org.jooq.Field;
 import org.jooq.Param;
+import org.jooq.Record;
 import org.jooq.Record1;
 import org.jooq.SQLDialect;
 import org.jooq.Select;
+import org.jooq.SelectForUpdateStep;
 import org.jooq.TransactionProvider;
 import org.jspecify.annotations.Nullable;
 
 /** A database that redrive runs on: what differs from one to the next, and only that. */
-public abstract sealed class Engine permits SqliteEngine {
+public abstract sealed class Engine permits SqliteEngine, PostgresqlEngine {
 
   Engine() {}
 
@@ -38,9 +40,10 @@ public abstract sealed class Engine permits SqliteEngine {
   static Engine of(SQLDialect dialect) {
     return switch (dialect.family()) {
       case SQLITE -> new SqliteEngine();
+      case POSTGRES -> new PostgresqlEngine();
       default ->
           throw new IllegalArgumentException(
-              "dsl: redrive runs on the dialect SQLITE, not on " + dialect);
+              "dsl: redrive runs on the dialects SQLITE and POSTGRES, not on " + dialect);
     };
   }
 
@@ -58,8 +61,14 @@ public abstract sealed class Engine permits SqliteEngine {
   /** The clock of a queue that was given none; null means the database's own. */
   abstract @Nullable InstantSource clock();
 
-  /** Limits an update or delete to the ids that a select with a limit finds. */
-  abstract Condition idIn(Select<Record1<String>> ids);
+  /** Limits an update or delete to the ids that a select finds, and locks those, and only once. */
+  abstract Condition idIn(SelectForUpdateStep<Record1<String>> ids);
+
+  /** Limits an update to those of the ids whose rows meet a condition, and locks only those. */
+  abstract Condition idAmong(Select<Record1<String>> ids, Condition condition);
+
+  /** Makes a select keep its rows as it read them until the transaction ends. */
+  abstract <R extends Record> Select<R> locking(SelectForUpdateStep<R> rows);
 
   /**
    * What a host's connection lacks for redrive's promises to hold; empty if nothing.
@@ -68,7 +77,14 @@ public abstract sealed class Engine permits SqliteEngine {
    */
   abstract Optional<String> complaint(Connection connection, boolean pooled) throws SQLException;
 
-  /** Keeps concurrent migrations of one database apart where Flyway does not. */
+  /** Whether the server said that it undid a transaction as a whole, which may then be repeated. */
+  abstract boolean undone(SQLException e);
+
+  /**
+   * Keeps concurrent migrations of one database apart where Flyway does not.
+   *
+   * @throws IllegalStateException if Flyway lacks what it needs for this engine
+   */
   abstract <T> T migrating(DataSource database, Supplier<T> migration);
 
   @Override

@@ -707,7 +707,8 @@ public final class JobQueue {
      * @return the queue
      * @throws IllegalArgumentException if the dialect is not supported, there is no connection, or
      *     its settings break what redrive promises; the text says what to change
-     * @throws IllegalStateException if the tables are missing and cannot be created here
+     * @throws IllegalStateException if the tables are missing and cannot be created here, or a
+     *     library for that is not on the class path
      */
     public JobQueue build() {
       Configuration host = dsl.configuration();
@@ -715,7 +716,7 @@ public final class JobQueue {
       Transactions transactions = new Transactions(host, engine, joins);
       ConnectionProvider connections = host.connectionProvider();
       boolean pooled = transactions.owns(connections);
-      if (!isReady(engine, connections, pooled)) {
+      if (!isReady(engine, transactions, connections)) {
         create(connections, pooled);
       }
       return new JobQueue(
@@ -728,24 +729,37 @@ public final class JobQueue {
           listeners);
     }
 
-    private static boolean isReady(Engine engine, ConnectionProvider connections, boolean pooled) {
-      Connection connection = connections.acquire();
-      if (connection == null) {
-        throw new IllegalArgumentException("dsl must have a connection or a data source");
-      }
+    private static boolean isReady(
+        Engine engine, Transactions transactions, ConnectionProvider connections) {
+      Connection connection = acquire(connections);
       try {
         engine
-            .complaint(connection, pooled)
+            .complaint(connection, transactions.owns(connections))
             .ifPresent(
                 complaint -> {
                   throw new IllegalArgumentException("dsl: its connection " + complaint);
                 });
-        return Migrations.complete(connection);
+        boolean complete = Migrations.complete(connection);
+        transactions.endRead(connections, connection);
+        return complete;
       } catch (SQLException e) {
         throw new DataAccessException("Cannot look at the database: " + e.getMessage(), e);
       } finally {
         connections.release(connection);
       }
+    }
+
+    private static Connection acquire(ConnectionProvider connections) {
+      Connection connection;
+      try {
+        connection = connections.acquire();
+      } catch (RuntimeException e) {
+        throw Drivers.explain(e);
+      }
+      if (connection == null) {
+        throw new IllegalArgumentException("dsl must have a connection or a data source");
+      }
+      return connection;
     }
 
     private void create(ConnectionProvider connections, boolean pooled) {

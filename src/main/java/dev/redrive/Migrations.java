@@ -19,7 +19,8 @@ import org.jooq.tools.jdbc.JDBCUtils;
 /**
  * Creates and upgrades redrive's tables with Flyway, beside whatever else is in the database. The
  * history is kept in a table of its own, {@code redrive_schema_history}, and the scripts lie where
- * a host's own Flyway does not look.
+ * a host's own Flyway does not look. On PostgreSQL the tables are those of the connection's current
+ * schema, the first one of its search path.
  */
 public final class Migrations {
   /** The newest script, {@code V<version>__….sql}, of every engine. */
@@ -41,14 +42,15 @@ public final class Migrations {
    * @param database where the tables are or will be
    * @return the migrations; nothing has run yet
    * @throws IllegalArgumentException if null, or an engine that redrive does not run on
+   * @throws IllegalStateException if the JDBC driver is missing
    * @throws DataAccessException if there is no connection
    */
   public static Migrations of(DataSource database) {
     Arguments.notNull(database, "database");
     try (Connection connection = database.getConnection()) {
       return new Migrations(database, Engine.of(JDBCUtils.dialect(connection)));
-    } catch (SQLException e) {
-      throw new DataAccessException("Cannot look at the database to migrate", e);
+    } catch (SQLException | RuntimeException e) {
+      throw Drivers.explain(e);
     }
   }
 
@@ -57,6 +59,7 @@ public final class Migrations {
    * threads and processes at once.
    *
    * @return how many scripts ran; 0 means that the tables were up to date
+   * @throws IllegalStateException if Flyway's module for this engine is missing
    * @throws org.flywaydb.core.api.FlywayException if a script fails, or one that has run before was
    *     changed since
    * @throws IllegalStateException if other tables of these names are in the way
@@ -133,7 +136,8 @@ public final class Migrations {
   private static Set<String> columns(Connection connection, String table) throws SQLException {
     DatabaseMetaData metaData = connection.getMetaData();
     Set<String> names = new HashSet<>();
-    try (ResultSet columns = metaData.getColumns(null, null, table, null)) {
+    try (ResultSet columns =
+        metaData.getColumns(connection.getCatalog(), connection.getSchema(), table, null)) {
       while (columns.next()) {
         names.add(columns.getString("COLUMN_NAME").toLowerCase(Locale.ROOT));
       }

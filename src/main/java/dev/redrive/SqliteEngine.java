@@ -12,9 +12,11 @@ import org.jooq.Condition;
 import org.jooq.ConnectionProvider;
 import org.jooq.Field;
 import org.jooq.Param;
+import org.jooq.Record;
 import org.jooq.Record1;
 import org.jooq.SQLDialect;
 import org.jooq.Select;
+import org.jooq.SelectForUpdateStep;
 import org.jooq.TransactionProvider;
 
 /** SQLite in a file. Its clock is the system's: every process on the file shares the machine. */
@@ -46,13 +48,29 @@ final class SqliteEngine extends Engine {
   }
 
   @Override
-  Condition idIn(Select<Record1<String>> ids) {
+  Condition idIn(SelectForUpdateStep<Record1<String>> ids) {
     return JOBS.ID.in(ids);
+  }
+
+  @Override
+  Condition idAmong(Select<Record1<String>> ids, Condition condition) {
+    return JOBS.ID.in(ids);
+  }
+
+  @Override
+  <R extends Record> Select<R> locking(SelectForUpdateStep<R> rows) {
+    return rows;
   }
 
   @Override
   Optional<String> complaint(Connection connection, boolean pooled) throws SQLException {
     return SqliteConnections.complaint(connection, pooled);
+  }
+
+  /** Its one such error, BUSY at BEGIN, is repeated by {@link SqliteTransactionProvider}. */
+  @Override
+  boolean undone(SQLException e) {
+    return false;
   }
 
   @Override

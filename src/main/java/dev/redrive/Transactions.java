@@ -3,6 +3,9 @@ package dev.redrive;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jooq.Configuration;
@@ -31,6 +34,9 @@ import org.jooq.impl.DefaultTransactionProvider;
  * and visit listeners are not, because they change the text of statements, and ours is reviewed.
  */
 final class Transactions {
+  private static final int MAX_TRIES = 20;
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
   private final Configuration host;
   private final Engine engine;
   private final boolean joins;
@@ -71,15 +77,29 @@ final class Transactions {
   /** Reads, and leaves no transaction open that it found closed. */
   <T> T read(Function<DSLContext, T> work) {
     ConnectionProvider connections = host.connectionProvider();
+    if (owns(connections) && hasHostsProvider()) {
+      return write(work);
+    }
     return on(
         connections,
         connection -> {
-          T answer = work.apply(configured(new DefaultConnectionProvider(connection)).dsl());
-          if (owns(connections) && !connection.getAutoCommit()) {
-            connection.rollback();
+          DSLContext dsl = configured(new DefaultConnectionProvider(connection)).dsl();
+          if (!owns(connections) && !connection.getAutoCommit()) {
+            return underSavepoint(connection, () -> work.apply(dsl));
           }
-          return answer;
+          try {
+            return work.apply(dsl);
+          } finally {
+            endRead(connections, connection);
+          }
         });
+  }
+
+  /** Ends the transaction that a look began on a pool's connection with auto-commit off. */
+  void endRead(ConnectionProvider connections, Connection connection) throws SQLException {
+    if (owns(connections) && !hasHostsProvider() && !connection.getAutoCommit()) {
+      connection.rollback();
+    }
   }
 
   /** Whether every connection comes without open work of the host's. */
@@ -90,7 +110,15 @@ final class Transactions {
   /** Whether a call made now would be part of a transaction of the host's. */
   boolean wouldJoin() {
     ConnectionProvider connections = host.connectionProvider();
-    return !owns(connections) && on(connections, connection -> !connection.getAutoCommit());
+    return (!owns(connections) || hasHostsProvider())
+        && on(connections, connection -> !connection.getAutoCommit());
+  }
+
+  /** Whether transactions go through a provider of the host's, which may have one open already. */
+  private boolean hasHostsProvider() {
+    TransactionProvider provider = host.transactionProvider();
+    return !(provider instanceof DefaultTransactionProvider
+        || provider instanceof SqliteTransactionProvider);
   }
 
   private Session ours(ConnectionProvider connections, TransactionProvider transactions) {
@@ -98,9 +126,33 @@ final class Transactions {
     return new Session() {
       @Override
       public <T> T write(Function<DSLContext, T> work) {
-        return configuration.dsl().transactionResult(inner -> work.apply(inner.dsl()));
+        for (int tries = 1; ; tries++) {
+          try {
+            return configuration.dsl().transactionResult(inner -> work.apply(inner.dsl()));
+          } catch (RuntimeException e) {
+            if (tries == MAX_TRIES || !undone(e) || isNested(connections)) {
+              throw e;
+            }
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(tries * PAUSE_NANOS));
+          }
+        }
       }
     };
+  }
+
+  /** Whether the server undid the transaction as a whole, whatever listeners made of its error. */
+  private boolean undone(Throwable e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sql && engine.undone(sql)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether the host's provider only nested our transaction in one that is still open. */
+  private boolean isNested(ConnectionProvider connections) {
+    return hasHostsProvider() && on(connections, connection -> !connection.getAutoCommit());
   }
 
   private Session joined(ConnectionProvider connections) {
@@ -115,10 +167,9 @@ final class Transactions {
 
   /** The host's provider, for example Spring's; jOOQ's default gives way to the engine's. */
   private TransactionProvider ourTransactions(ConnectionProvider connections) {
-    TransactionProvider configured = host.transactionProvider();
-    return configured instanceof DefaultTransactionProvider
-        ? engine.transactionProvider(connections)
-        : configured;
+    return hasHostsProvider()
+        ? host.transactionProvider()
+        : engine.transactionProvider(connections);
   }
 
   private Configuration configured(ConnectionProvider connections) {

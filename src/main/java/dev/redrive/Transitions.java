@@ -155,15 +155,16 @@ final class Transitions {
         .set(JOBS.FINISHED_AT, now)
         .where(JOBS.QUEUE.eq(queue))
         .and(
-            engine.idIn(
+            engine.idAmong(
                 select(JOBS.ID)
                     .from(JOBS)
                     .where(JOBS.QUEUE.eq(queue))
                     .and(due())
                     .orderBy(JOBS.DUE_AT, JOBS.ID)
-                    .limit(inline(BURY_BATCH))))
+                    .limit(inline(BURY_BATCH)),
+                JOBS.QUEUE.eq(queue).and(due()).and(spent())))
         .and(due())
-        .and(attemptsUsedUp().or(deadlineOver()));
+        .and(spent());
   }
 
   /** leased → leased, never for a shorter time. No row: stale, or the lease is over. */
@@ -258,24 +259,25 @@ final class Transitions {
             REDRIVES.PREVIOUS_INVESTIGATED_BY,
             REDRIVES.PREVIOUS_INVESTIGATION)
         .select(
-            select(
-                    JOBS.QUEUE,
-                    JOBS.ID,
-                    JOBS.TOKEN,
-                    now,
-                    text("note", order.note()),
-                    text("approved_by", order.approvedBy()),
-                    now.plus(millis("deadline", order.deadline())),
-                    JOBS.REASON,
-                    JOBS.FAULT,
-                    JOBS.ATTEMPTS,
-                    JOBS.DEADLINE_AT,
-                    JOBS.FINISHED_AT,
-                    JOBS.INVESTIGATED_AT,
-                    JOBS.INVESTIGATED_BY,
-                    JOBS.INVESTIGATION)
-                .from(JOBS)
-                .where(diedAs(dead)))
+            engine.locking(
+                select(
+                        JOBS.QUEUE,
+                        JOBS.ID,
+                        JOBS.TOKEN,
+                        now,
+                        text("note", order.note()),
+                        text("approved_by", order.approvedBy()),
+                        now.plus(millis("deadline", order.deadline())),
+                        JOBS.REASON,
+                        JOBS.FAULT,
+                        JOBS.ATTEMPTS,
+                        JOBS.DEADLINE_AT,
+                        JOBS.FINISHED_AT,
+                        JOBS.INVESTIGATED_AT,
+                        JOBS.INVESTIGATED_BY,
+                        JOBS.INVESTIGATION)
+                    .from(JOBS)
+                    .where(diedAs(dead))))
         .onConflictDoNothing();
   }
 
@@ -346,6 +348,10 @@ final class Transitions {
 
   private Condition due() {
     return JOBS.DUE_AT.le(now);
+  }
+
+  private Condition spent() {
+    return attemptsUsedUp().or(deadlineOver());
   }
 
   private Condition attemptsUsedUp() {

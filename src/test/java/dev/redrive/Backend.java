@@ -27,9 +27,31 @@ public enum Backend {
     Store open() {
       return SqliteStore.copy(Journal.WAL);
     }
-  };
+  },
 
-  private static final String RAISE = " begin select raise(abort, 'broken'); end";
+  POSTGRESQL(SQLDialect.POSTGRES) {
+    @Override
+    Store open() {
+      return PostgresqlStore.open();
+    }
+
+    @Override
+    void breakWrites(Store store, String event, String table) {
+      execute(
+          store,
+          "create or replace function broken() returns trigger language plpgsql"
+              + " as 'begin raise ''broken''; end'; create trigger broken before "
+              + event
+              + " on "
+              + table
+              + " for each row execute function broken()");
+    }
+
+    @Override
+    void mend(Store store, String table) {
+      execute(store, "drop trigger broken on " + table);
+    }
+  };
 
   private final SQLDialect dialect;
 
@@ -42,12 +64,22 @@ public enum Backend {
 
   /** Makes every insert into a table fail, until mended. */
   void breakInserts(Store store, String table) {
-    execute(store, "create trigger broken before insert on " + table + RAISE);
+    breakWrites(store, "insert", table);
   }
 
   /** Makes every update of a table fail, until mended. */
   void breakUpdates(Store store, String table) {
-    execute(store, "create trigger broken before update on " + table + RAISE);
+    breakWrites(store, "update", table);
+  }
+
+  void breakWrites(Store store, String event, String table) {
+    execute(
+        store,
+        "create trigger broken before "
+            + event
+            + " on "
+            + table
+            + " begin select raise(abort, 'broken'); end");
   }
 
   void mend(Store store, String table) {

@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.jooq.SQLDialect;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * What you review is what runs. After a wanted change of a statement, write the files anew with
@@ -18,9 +18,10 @@ import org.junit.jupiter.api.Test;
  */
 class ReviewedSqlTest {
 
-  @Test
-  void everyStatementIsTheReviewedOne() throws IOException {
-    Engine engine = Engine.of(SQLDialect.SQLITE);
+  @ParameterizedTest
+  @EnumSource(Backend.class)
+  void everyStatementIsTheReviewedOne(Backend backend) throws IOException {
+    Engine engine = backend.engine();
     Map<String, String> rendered = new LinkedHashMap<>();
     for (Statement statement : ReviewedSql.of(engine)) {
       rendered.put(statement.name(), statement.text());

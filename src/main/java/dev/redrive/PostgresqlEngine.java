@@ -1,0 +1,138 @@
+package dev.redrive;
+
+import static dev.redrive.schema.Tables.JOBS;
+import static org.jooq.impl.DSL.any;
+import static org.jooq.impl.DSL.array;
+import static org.jooq.impl.DSL.coalesce;
+import static org.jooq.impl.DSL.extract;
+import static org.jooq.impl.DSL.floor;
+import static org.jooq.impl.DSL.function;
+import static org.jooq.impl.DSL.inline;
+import static org.jooq.impl.DSL.select;
+import static org.jooq.impl.SQLDataType.BIGINT;
+import static org.jooq.impl.SQLDataType.TIMESTAMPWITHTIMEZONE;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.flywaydb.core.extensibility.Plugin;
+import org.jooq.Condition;
+import org.jooq.ConnectionProvider;
+import org.jooq.DatePart;
+import org.jooq.Field;
+import org.jooq.Param;
+import org.jooq.Record;
+import org.jooq.Record1;
+import org.jooq.SQLDialect;
+import org.jooq.Select;
+import org.jooq.SelectForUpdateStep;
+import org.jooq.TransactionProvider;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * PostgreSQL, shared by many hosts. Its clock is the server's, read anew by every statement: hosts
+ * need not agree on the time, and a long transaction does not stop it.
+ *
+ * <p>Ids are taken by {@code id = any(array(select …))}. The select stands apart from the update,
+ * runs once, and the update finds its rows by primary key; as {@code id in (select … limit n)} it
+ * may be joined, run once per row and lock far more than n.
+ */
+final class PostgresqlEngine extends Engine {
+  private static final String SERIALIZATION_FAILURE = "40001";
+  private static final String DEADLOCK_DETECTED = "40P01";
+  private static final Set<String> UNDONE = Set.of(SERIALIZATION_FAILURE, DEADLOCK_DETECTED);
+
+  private static final String FLYWAY_SUPPORT =
+      "org.flywaydb.database.postgresql.PostgreSQLDatabaseType";
+
+  @Override
+  SQLDialect dialect() {
+    return SQLDialect.POSTGRES;
+  }
+
+  @Override
+  TransactionProvider transactionProvider(ConnectionProvider connections) {
+    return new PostgresqlTransactionProvider();
+  }
+
+  @Override
+  String folder() {
+    return "postgresql";
+  }
+
+  @Override
+  Field<Long> now(Param<Long> now) {
+    return coalesce(
+        now,
+        floor(
+                extract(function("statement_timestamp", TIMESTAMPWITHTIMEZONE), DatePart.EPOCH)
+                    .mul(inline(1000)))
+            .cast(BIGINT));
+  }
+
+  @Override
+  @Nullable InstantSource clock() {
+    return null;
+  }
+
+  @Override
+  Condition idIn(SelectForUpdateStep<Record1<String>> ids) {
+    return JOBS.ID.eq(any(array(ids.forUpdate().skipLocked())));
+  }
+
+  /** Two steps, because a lock on a row that only was looked at would hide it from a claim. */
+  @Override
+  Condition idAmong(Select<Record1<String>> ids, Condition condition) {
+    return idIn(
+        select(JOBS.ID)
+            .from(JOBS)
+            .where(condition)
+            .and(JOBS.ID.eq(any(array(ids))))
+            .orderBy(JOBS.ID));
+  }
+
+  @Override
+  <R extends Record> Select<R> locking(SelectForUpdateStep<R> rows) {
+    return rows.forUpdate();
+  }
+
+  @Override
+  Optional<String> complaint(Connection connection, boolean pooled) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("show server_encoding")) {
+      String encoding = rows.next() ? rows.getString(1) : "unknown";
+      return "UTF8".equals(encoding)
+          ? Optional.empty()
+          : Optional.of(
+              "is to a database with encoding "
+                  + encoding
+                  + ", which does not hold every text; use a database with encoding UTF8");
+    }
+  }
+
+  @Override
+  boolean undone(SQLException e) {
+    return UNDONE.contains(e.getSQLState());
+  }
+
+  /** Flyway itself keeps migrations apart here, by an advisory lock. */
+  @Override
+  <T> T migrating(DataSource database, Supplier<T> migration) {
+    ClassLoader loader = Migrations.class.getClassLoader();
+    if (ServiceLoader.load(Plugin.class, loader).stream()
+        .noneMatch(plugin -> plugin.type().getName().equals(FLYWAY_SUPPORT))) {
+      throw new IllegalStateException(
+          "redrive's migrations on PostgreSQL need org.flywaydb:flyway-database-postgresql on the"
+              + " class path, in the version of flyway-core; in a jar merged of many, merge their"
+              + " META-INF/services as well");
+    }
+    return migration.get();
+  }
+}

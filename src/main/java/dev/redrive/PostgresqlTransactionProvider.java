@@ -1,0 +1,162 @@
+package dev.redrive;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.jooq.Configuration;
+import org.jooq.ConnectionProvider;
+import org.jooq.Transaction;
+import org.jooq.TransactionContext;
+import org.jooq.TransactionProvider;
+import org.jooq.exception.DataAccessException;
+import org.jooq.impl.DefaultConnectionProvider;
+
+/**
+ * redrive's own transactions on PostgreSQL: at READ COMMITTED, whatever the default of the server,
+ * the database, the role or the pool. The statements are made for it: each sees what was committed
+ * when it began and looks at a changed row again, so that a lost race is no row and not an error.
+ * Unlike jOOQ's default provider it sets no savepoint.
+ *
+ * <p>Asking for the level costs a round trip. A physical connection is asked once in its life, and
+ * again after a rollback, which a level that was changed since may have caused.
+ */
+final class PostgresqlTransactionProvider implements TransactionProvider {
+  private static final System.Logger LOG =
+      System.getLogger(PostgresqlTransactionProvider.class.getName());
+
+  private static final int WANTED = Connection.TRANSACTION_READ_COMMITTED;
+  private static final Set<Connection> READ_COMMITTED =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+  @Override
+  public void begin(TransactionContext context) {
+    Configuration configuration = context.configuration();
+    ConnectionProvider connections = configuration.connectionProvider();
+    Connection connection = connections.acquire();
+    if (connection == null) {
+      throw new DataAccessException("Cannot begin: the configuration has no connection");
+    }
+    try {
+      context.transaction(Open.begin(connections, connection));
+      configuration.set(new DefaultConnectionProvider(connection));
+    } catch (SQLException e) {
+      connections.release(connection);
+      throw new DataAccessException("Cannot begin a transaction: " + e.getMessage(), e);
+    } catch (RuntimeException | Error e) {
+      connections.release(connection);
+      throw e;
+    }
+  }
+
+  @Override
+  public void commit(TransactionContext context) {
+    try {
+      ((Open) context.transaction()).commit();
+    } catch (SQLException e) {
+      throw new DataAccessException("Cannot commit the transaction: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void rollback(TransactionContext context) {
+    if (context.transaction() instanceof Open open) {
+      try {
+        open.rollback();
+      } catch (SQLException e) {
+        throw new DataAccessException("Cannot roll back the transaction: " + e.getMessage(), e);
+      }
+    }
+  }
+
+  private static final class Open implements Transaction {
+    private final ConnectionProvider connections;
+    private final Connection connection;
+    private final Connection physical;
+    private final boolean autoCommit;
+    private final int level;
+    private boolean over;
+
+    private Open(ConnectionProvider connections, Connection connection) throws SQLException {
+      this.connections = connections;
+      this.connection = connection;
+      this.physical = physical(connection);
+      this.autoCommit = connection.getAutoCommit();
+      this.level =
+          READ_COMMITTED.contains(physical) ? WANTED : connection.getTransactionIsolation();
+    }
+
+    static Open begin(ConnectionProvider connections, Connection connection) throws SQLException {
+      Open open = new Open(connections, connection);
+      try {
+        open.change();
+        return open;
+      } catch (SQLException | RuntimeException | Error e) {
+        open.restore();
+        throw e;
+      }
+    }
+
+    private void change() throws SQLException {
+      if (level == WANTED) {
+        READ_COMMITTED.add(physical);
+      } else {
+        connection.setTransactionIsolation(WANTED);
+      }
+      connection.setAutoCommit(false);
+    }
+
+    void commit() throws SQLException {
+      connection.commit();
+      leave();
+    }
+
+    /** Also called when the commit failed, and when a listener threw after it. */
+    void rollback() throws SQLException {
+      if (!over) {
+        READ_COMMITTED.remove(physical);
+        try {
+          connection.rollback();
+        } catch (SQLException e) {
+          discard();
+          throw e;
+        } finally {
+          leave();
+        }
+      }
+    }
+
+    private void leave() {
+      over = true;
+      restore();
+      connections.release(connection);
+    }
+
+    private void restore() {
+      try {
+        connection.setAutoCommit(autoCommit);
+        if (level != WANTED) {
+          connection.setTransactionIsolation(level);
+        }
+      } catch (SQLException e) {
+        discard();
+      }
+    }
+
+    /** Nobody may get a connection again that can't be brought back to how it came. */
+    private void discard() {
+      try {
+        connection.abort(Runnable::run);
+      } catch (SQLException e) {
+        LOG.log(System.Logger.Level.WARNING, "cannot close a broken connection to PostgreSQL", e);
+      }
+    }
+  }
+
+  private static Connection physical(Connection connection) throws SQLException {
+    return connection.isWrapperFor(Connection.class)
+        ? connection.unwrap(Connection.class)
+        : connection;
+  }
+}
