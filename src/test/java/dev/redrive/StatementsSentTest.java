@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jooq.Condition;
 import org.jooq.Configuration;
+import org.jooq.DSLContext;
 import org.jooq.ExecuteListener;
 import org.jooq.TransactionContext;
 import org.jooq.TransactionListener;
@@ -62,14 +63,15 @@ class StatementsSentTest extends QueueTest {
         .replaceAll("(?<!:):[a-z_]+", "?");
   }
 
+  private DSLContext listenedTo(Configuration host) {
+    return host.deriveAppending(
+            new DefaultExecuteListenerProvider(
+                ExecuteListener.onExecuteStart(context -> sent.add(context.sql()))))
+        .dsl();
+  }
+
   private JobQueue listened(Configuration host) {
-    return JobQueue.builder(
-            host.deriveAppending(
-                    new DefaultExecuteListenerProvider(
-                        ExecuteListener.onExecuteStart(context -> sent.add(context.sql()))))
-                .dsl())
-        .clock(clock)
-        .build();
+    return JobQueue.builder(listenedTo(host)).clock(clock).build();
   }
 
   /** The names of what a call sends; the text itself where nobody reviewed it. */
@@ -178,7 +180,22 @@ class StatementsSentTest extends QueueTest {
   @Test
   void whatOnlyLooksAtTheQueueObjectSendsNothing() {
     assertThat(sentBy(() -> asked.name() + asked + asked.listening(event -> {}))).isEmpty();
+    assertThat(sentBy(() -> asked.joinsHostTransaction())).isEmpty();
     assertThat(sentBy(() -> listened(store.dsl().configuration()))).isEmpty();
+  }
+
+  @Test
+  void withinAHostsTransactionTheSameStatementsAreSent() {
+    List<String> inside = new ArrayList<>();
+    listenedTo(store.dsl().configuration())
+        .transaction(
+            transaction -> {
+              inside.addAll(sentBy(() -> asked.within(transaction.dsl())));
+              JobQueue within = asked.within(transaction.dsl());
+              inside.addAll(sentBy(() -> within.submit(job("j1"))));
+              inside.addAll(sentBy(() -> within.claim("A", LEASE)));
+            });
+    assertThat(inside).containsExactly("submit", "bury", "claim");
   }
 
   @Test
@@ -193,6 +210,8 @@ class StatementsSentTest extends QueueTest {
             "builder",
             "name",
             "listening",
+            "within",
+            "joinsHostTransaction",
             "toString",
             "submit",
             "submitAll",
