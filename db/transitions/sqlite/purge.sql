@@ -22,7 +22,7 @@ where (
     limit :limit
   )
   and jobs.state = 'done'
-  and jobs.finished_at < (:now - :older_than)
+  and (jobs.finished_at + 0) < (:now - :older_than)
   and not exists (
     select 1 as one
     from redrives

@@ -138,7 +138,7 @@ final class Transitions {
                     .and(notSpent())
                     .orderBy(JOBS.DUE_AT, JOBS.ID)
                     .limit(number("limit", (long) limit))))
-        .and(due())
+        .and(dueOfThoseIds())
         .and(notSpent())
         .returningResult(Rows.LEASE);
   }
@@ -162,8 +162,8 @@ final class Transitions {
                     .and(due())
                     .orderBy(JOBS.DUE_AT, JOBS.ID)
                     .limit(inline(BURY_BATCH)),
-                JOBS.QUEUE.eq(queue).and(due()).and(spent())))
-        .and(due())
+                JOBS.QUEUE.eq(queue).and(dueOfThoseIds()).and(spent())))
+        .and(dueOfThoseIds())
         .and(spent());
   }
 
@@ -313,10 +313,10 @@ final class Transitions {
                 select(JOBS.ID)
                     .from(JOBS)
                     .where(JOBS.QUEUE.eq(queue))
-                    .and(forgettable(olderThan))
+                    .and(forgettable(JOBS.FINISHED_AT, olderThan))
                     .orderBy(JOBS.FINISHED_AT)
                     .limit(number("limit", (long) limit))))
-        .and(forgettable(olderThan));
+        .and(forgettable(byNoIndex(JOBS.FINISHED_AT), olderThan));
   }
 
   /** The whole row. */
@@ -354,6 +354,19 @@ final class Transitions {
     return attemptsUsedUp().or(deadlineOver());
   }
 
+  private Condition dueOfThoseIds() {
+    return byNoIndex(JOBS.DUE_AT).le(now);
+  }
+
+  /**
+   * A column as no index holds it. Where rows are found by the ids of a subselect, its conditions
+   * are only looked at again: a planner that took an index for them would walk the whole backlog to
+   * change one row, and SQLite's does until the file is analysed.
+   */
+  private static Field<Long> byNoIndex(Field<Long> column) {
+    return column.plus(ZERO);
+  }
+
   private Condition attemptsUsedUp() {
     return JOBS.ATTEMPTS.ge(JOBS.MAX_ATTEMPTS);
   }
@@ -366,10 +379,10 @@ final class Transitions {
     return JOBS.ATTEMPTS.lt(JOBS.MAX_ATTEMPTS).and(JOBS.DEADLINE_AT.gt(now));
   }
 
-  private Condition forgettable(Duration olderThan) {
+  private Condition forgettable(Field<Long> finishedAt, Duration olderThan) {
     return JOBS.STATE
         .eq(DONE)
-        .and(JOBS.FINISHED_AT.lt(now.minus(millis("older_than", olderThan))))
+        .and(finishedAt.lt(now.minus(millis("older_than", olderThan))))
         .and(
             notExists(
                 selectOne()
