@@ -109,7 +109,9 @@ class ReadmeTest {
   void theTransitionTableLinksEveryStatement() throws IOException {
     String readme = Files.readString(README);
     for (String name : ReviewedSql.files(Engine.of(SQLDialect.SQLITE)).keySet()) {
-      assertThat(readme).contains("(db/transitions/sqlite/" + name + ".sql)");
+      assertThat(readme)
+          .contains("(db/transitions/sqlite/" + name + ".sql)")
+          .contains("(db/transitions/postgresql/" + name + ".sql)");
     }
   }
 }
