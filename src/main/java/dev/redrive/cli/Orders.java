@@ -76,7 +76,7 @@ final class Orders {
     } catch (CharacterCodingException e) {
       complain(number, "it is not UTF-8");
     } catch (IOException e) {
-      complain(number, "it is not one JSON value, with no key twice");
+      complain(number, "it is broken JSON, repeats a key, or goes on after its end");
     } catch (IllegalArgumentException e) {
       complain(number, String.valueOf(e.getMessage()));
     }

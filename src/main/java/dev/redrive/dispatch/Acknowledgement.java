@@ -26,7 +26,7 @@ final class Acknowledgement {
     try {
       node = json.readTree(answer);
     } catch (IOException e) {
-      return Optional.of("which is not one JSON value, with no key twice");
+      return Optional.of("which is broken JSON, repeats a key, or goes on after its end");
     }
     if (!node.isObject()) {
       return Optional.of("which is not a JSON object");

@@ -69,7 +69,7 @@ class DemoTest {
     assertThat(exit).isEqualTo(Demo.BAD_INPUT);
     assertThat(output())
         .contains(
-            "mine.ndjson line 2 was skipped: it is not one JSON value, with no key twice",
+            "mine.ndjson line 2 was skipped: it is broken JSON, repeats a key, or goes on after its end",
             "mine.ndjson line 5 was skipped: its id belongs to another order",
             "mine.ndjson line 6 was skipped: it is not a JSON object whose id is a text")
         .anyMatch(line -> line.matches("  permanent +http-422 .* good-3"))
