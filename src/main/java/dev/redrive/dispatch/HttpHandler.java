@@ -127,10 +127,11 @@ public final class HttpHandler implements Handler {
    * @throws BadAckException if it answered with success, but no ack
    * @throws InterruptedException if the thread was interrupted; whether the work happened is not
    *     known
+   * @throws IllegalArgumentException if null
    */
   @Override
   public Boolean handle(Lease lease) throws InterruptedException {
-    HttpResponse<Optional<byte[]>> answer = exchange(request(lease));
+    HttpResponse<Optional<byte[]>> answer = exchange(request(Arguments.notNull(lease, "lease")));
     if (answer.statusCode() / 100 != 2) {
       throw refusal(answer.statusCode(), answer.headers());
     }

@@ -450,6 +450,14 @@ class HttpHandlerTest {
     assertRefused(() -> settings.header("X", "s3cret\r\nY: z"), "name and value must make");
   }
 
+  @Test
+  void noJobIsRefused() {
+    HttpHandler handler = HttpHandler.to(URI.create("http://shop.example/"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> handler.handle(null))
+        .withMessage("lease must not be null");
+  }
+
   private static void assertRefused(Supplier<HttpHandler.Builder> call, String message) {
     assertThatIllegalArgumentException()
         .isThrownBy(call::get)
