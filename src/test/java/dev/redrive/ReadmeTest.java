@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -42,19 +43,21 @@ class ReadmeTest {
               .orElseThrow();
       programs.put(name.group(1), program);
       Path source = Files.writeString(folder.resolve(name.group(1) + ".java"), program);
-      int errors =
-          ToolProvider.getSystemJavaCompiler()
-              .run(
-                  null,
-                  System.err,
-                  System.err,
-                  "-proc:none",
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  source.toString());
-      assertThat(errors).as("compiling %s of the README", name.group(1)).isZero();
+      assertThat(compile(source)).as("errors in %s of the README", name.group(1)).isZero();
     }
     return programs;
+  }
+
+  private static int compile(Path source) {
+    return ToolProvider.getSystemJavaCompiler()
+        .run(
+            null,
+            System.err,
+            System.err,
+            "-proc:none",
+            "-cp",
+            System.getProperty("java.class.path"),
+            source.toString());
   }
 
   private String outputOf(String program) throws Exception {
@@ -76,7 +79,7 @@ class ReadmeTest {
 
   @Test
   void theProgramsCompile() throws IOException {
-    assertThat(compiled()).containsKeys("Hello", "Together");
+    assertThat(compiled()).containsKeys("Hello", "Together", "Send");
   }
 
   @Test
@@ -92,6 +95,21 @@ class ReadmeTest {
     try (SqliteDatabase shop = Engine.sqlite(folder.resolve("shop.db")).open()) {
       assertThat(JobQueue.on(shop.dsl()).find("mail-1")).isPresent();
     }
+  }
+
+  /** The port of the README may be taken on this machine; one that was just closed is not. */
+  @Test
+  void theDispatcherOfTheReadmeSaysWhatBecameOfTheJob() throws Exception {
+    int closed;
+    try (ServerSocket socket = new ServerSocket(0)) {
+      closed = socket.getLocalPort();
+    }
+    Path source =
+        Files.writeString(
+            folder.resolve("Send.java"),
+            compiled().get("Send").replace("localhost:8080", "localhost:" + closed));
+    assertThat(compile(source)).isZero();
+    assertThat(outputOf("Send")).isEqualTo("CREATED\nTally[done=0, retried=1, dead=0, stale=0]\n");
   }
 
   @Test
