@@ -5,7 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jooq.Condition;
 import org.jooq.ConnectionProvider;
@@ -81,11 +81,12 @@ public abstract sealed class Engine permits SqliteEngine, PostgresqlEngine {
   abstract boolean undone(SQLException e);
 
   /**
-   * Keeps concurrent migrations of one database apart where Flyway does not.
+   * Runs a migration on a data source that keeps it apart from other migrations of the database,
+   * where Flyway itself does not.
    *
    * @throws IllegalStateException if Flyway lacks what it needs for this engine
    */
-  abstract <T> T migrating(DataSource database, Supplier<T> migration);
+  abstract <T> T migrating(DataSource database, Function<DataSource, T> migration);
 
   @Override
   public String toString() {

@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -68,14 +69,20 @@ public final class Migrations {
   public int migrate() {
     return isComplete()
         ? 0
-        : engine.migrating(database, () -> flyway().migrate().migrationsExecuted);
+        : engine.migrating(database, source -> flyway(source).migrate().migrationsExecuted);
   }
 
+  /** Looks for the history last: whoever migrates meanwhile creates it before the tables. */
   private boolean isComplete() {
     try (Connection connection = database.getConnection()) {
+      Optional<String> table = firstTable(connection);
       boolean complete = complete(connection);
-      if (!complete && columns(connection, HISTORY).isEmpty()) {
-        refuseForeignTables(connection);
+      if (table.isPresent() && !complete && columns(connection, HISTORY).isEmpty()) {
+        throw new IllegalStateException(
+            "the database has a table "
+                + table.get()
+                + " that redrive did not create and that is not as this version needs it;"
+                + " keep redrive in a database of its own, or rename that table");
       }
       return complete;
     } catch (SQLException e) {
@@ -83,21 +90,18 @@ public final class Migrations {
     }
   }
 
-  private static void refuseForeignTables(Connection connection) throws SQLException {
+  private static Optional<String> firstTable(Connection connection) throws SQLException {
     for (Table<?> table : DefaultSchema.DEFAULT_SCHEMA.getTables()) {
       if (!columns(connection, table.getName()).isEmpty()) {
-        throw new IllegalStateException(
-            "the database has a table "
-                + table.getName()
-                + " that redrive did not create and that is not as this version needs it;"
-                + " keep redrive in a database of its own, or rename that table");
+        return Optional.of(table.getName());
       }
     }
+    return Optional.empty();
   }
 
-  Flyway flyway() {
+  Flyway flyway(DataSource source) {
     return Flyway.configure(Migrations.class.getClassLoader())
-        .dataSource(database)
+        .dataSource(source)
         .locations("classpath:dev/redrive/migration/" + engine.folder())
         .table(HISTORY)
         .baselineOnMigrate(true)

@@ -20,7 +20,7 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.flywaydb.core.extensibility.Plugin;
 import org.jooq.Condition;
@@ -124,7 +124,7 @@ final class PostgresqlEngine extends Engine {
 
   /** Flyway itself keeps migrations apart here, by an advisory lock. */
   @Override
-  <T> T migrating(DataSource database, Supplier<T> migration) {
+  <T> T migrating(DataSource database, Function<DataSource, T> migration) {
     ClassLoader loader = Migrations.class.getClassLoader();
     if (ServiceLoader.load(Plugin.class, loader).stream()
         .noneMatch(plugin -> plugin.type().getName().equals(FLYWAY_SUPPORT))) {
@@ -133,6 +133,6 @@ final class PostgresqlEngine extends Engine {
               + " class path, in the version of flyway-core; in a jar merged of many, merge their"
               + " META-INF/services as well");
     }
-    return migration.get();
+    return migration.apply(database);
   }
 }

@@ -12,12 +12,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
-import javax.sql.DataSource;
-import org.jooq.exception.DataAccessException;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig.TransactionMode;
 import org.sqlite.SQLiteConnection;
@@ -35,7 +30,6 @@ final class SqliteConnections {
   private static final Set<String> DURABLE_JOURNALS =
       Set.of("delete", "truncate", "persist", "wal");
   private static final int SYNCHRONOUS_FULL = 2;
-  private static final int MIGRATION_TRIES = 50;
 
   private static final Map<SQLiteConnection, Known> KNOWN =
       Collections.synchronizedMap(new WeakHashMap<>());
@@ -170,41 +164,7 @@ final class SqliteConnections {
     return (e.getErrorCode() & 0xff) == SQLiteErrorCode.SQLITE_BUSY.code;
   }
 
-  /**
-   * Runs Flyway, which on SQLite takes no lock of its own: threads of this JVM one after the other,
-   * and again when another process was in the way.
-   */
-  static <T> T migrating(DataSource database, Supplier<T> migration) {
-    Known known;
-    try (Connection connection = database.getConnection()) {
-      known = known(connection);
-    } catch (SQLException e) {
-      throw new DataAccessException("Cannot look at the database to migrate", e);
-    }
-    known.writeLock().acquireUninterruptibly();
-    try {
-      return repeatWhenBusy(migration);
-    } finally {
-      known.writeLock().release();
-    }
-  }
-
-  private static <T> T repeatWhenBusy(Supplier<T> migration) {
-    for (int tries = 1; ; tries++) {
-      try {
-        return migration.get();
-      } catch (RuntimeException e) {
-        if (tries == MIGRATION_TRIES || !lostToAnother(e)) {
-          throw e;
-        }
-        LockSupport.parkNanos(
-            TimeUnit.MILLISECONDS.toNanos(ThreadLocalRandom.current().nextInt(5, 50)));
-      }
-    }
-  }
-
-  /** Flyway met another process's migration: it was busy, or it was faster. */
-  private static boolean lostToAnother(@Nullable Throwable e) {
+  static boolean causedByBusy(@Nullable Throwable e) {
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
       if (cause instanceof SQLException sql && busy(sql)) {
         return true;

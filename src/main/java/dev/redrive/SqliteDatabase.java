@@ -6,6 +6,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
@@ -44,7 +46,6 @@ public final class SqliteDatabase implements AutoCloseable {
           e);
     }
     try {
-      refuseOtherJournal(pool, settings);
       Migrations.of(pool).migrate();
       return new SqliteDatabase(pool);
     } catch (RuntimeException | Error e) {
@@ -67,13 +68,32 @@ public final class SqliteDatabase implements AutoCloseable {
     config.setDataSource(source);
     config.setMaximumPoolSize(settings.connections());
     config.setMinimumIdle(1);
+    settleJournal(source, settings);
     return new HikariDataSource(config);
   }
 
+  /** SQLite changes the journal only while nobody else is at work, and does not wait for that. */
+  private static void settleJournal(DataSource source, SqliteFile settings) {
+    long start = System.nanoTime();
+    for (; ; ) {
+      try {
+        refuseOtherJournal(source, settings);
+        return;
+      } catch (SQLException e) {
+        if (!SqliteConnections.busy(e)
+            || System.nanoTime() - start >= settings.busyTimeout().toNanos()) {
+          throw new DataAccessException("Cannot open the database: " + e.getMessage(), e);
+        }
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+    }
+  }
+
   /** SQLite keeps another mode without an error where it can't change it. */
-  private static void refuseOtherJournal(DataSource pool, SqliteFile settings) {
+  private static void refuseOtherJournal(DataSource source, SqliteFile settings)
+      throws SQLException {
     String wanted = settings.journal().name();
-    try (Connection connection = pool.getConnection();
+    try (Connection connection = source.getConnection();
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery("pragma journal_mode")) {
       String found = rows.next() ? rows.getString(1) : "unknown";
@@ -84,8 +104,6 @@ public final class SqliteDatabase implements AutoCloseable {
                     + " choose the same journal everywhere",
                 settings.file(), found, wanted));
       }
-    } catch (SQLException e) {
-      throw new DataAccessException("Cannot read the journal mode of " + settings.file(), e);
     }
   }
 

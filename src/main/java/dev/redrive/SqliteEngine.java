@@ -6,7 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jooq.Condition;
 import org.jooq.ConnectionProvider;
@@ -74,7 +74,7 @@ final class SqliteEngine extends Engine {
   }
 
   @Override
-  <T> T migrating(DataSource database, Supplier<T> migration) {
-    return SqliteConnections.migrating(database, migration);
+  <T> T migrating(DataSource database, Function<DataSource, T> migration) {
+    return SqliteMigration.run(database, migration);
   }
 }

@@ -27,7 +27,7 @@ final class ChildJvm implements AutoCloseable {
   static ChildJvm start(Class<?> main, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-Xmx256m");
+    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(main.getName());
