@@ -74,7 +74,7 @@ public final class Migrations {
   private boolean isComplete() {
     try (Connection connection = database.getConnection()) {
       boolean complete = complete(connection);
-      if (!complete && columns(connection, HISTORY).isEmpty()) {
+      if (!complete) {
         refuseForeignTables(connection);
       }
       return complete;
@@ -83,9 +83,11 @@ public final class Migrations {
     }
   }
 
+  /** Looks for the history last: whoever migrates at this moment writes it before the tables. */
   private static void refuseForeignTables(Connection connection) throws SQLException {
     for (Table<?> table : DefaultSchema.DEFAULT_SCHEMA.getTables()) {
-      if (!columns(connection, table.getName()).isEmpty()) {
+      if (!columns(connection, table.getName()).isEmpty()
+          && columns(connection, HISTORY).isEmpty()) {
         throw new IllegalStateException(
             "the database has a table "
                 + table.getName()
