@@ -8,7 +8,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -72,17 +71,11 @@ public final class Migrations {
         : engine.migrating(database, source -> flyway(source).migrate().migrationsExecuted);
   }
 
-  /** Looks for the history last: whoever migrates meanwhile creates it before the tables. */
   private boolean isComplete() {
     try (Connection connection = database.getConnection()) {
-      Optional<String> table = firstTable(connection);
       boolean complete = complete(connection);
-      if (table.isPresent() && !complete && columns(connection, HISTORY).isEmpty()) {
-        throw new IllegalStateException(
-            "the database has a table "
-                + table.get()
-                + " that redrive did not create and that is not as this version needs it;"
-                + " keep redrive in a database of its own, or rename that table");
+      if (!complete) {
+        refuseForeignTables(connection);
       }
       return complete;
     } catch (SQLException e) {
@@ -90,13 +83,18 @@ public final class Migrations {
     }
   }
 
-  private static Optional<String> firstTable(Connection connection) throws SQLException {
+  /** Looks for the history last: whoever migrates at this moment writes it before the tables. */
+  private static void refuseForeignTables(Connection connection) throws SQLException {
     for (Table<?> table : DefaultSchema.DEFAULT_SCHEMA.getTables()) {
-      if (!columns(connection, table.getName()).isEmpty()) {
-        return Optional.of(table.getName());
+      if (!columns(connection, table.getName()).isEmpty()
+          && columns(connection, HISTORY).isEmpty()) {
+        throw new IllegalStateException(
+            "the database has a table "
+                + table.getName()
+                + " that redrive did not create and that is not as this version needs it;"
+                + " keep redrive in a database of its own, or rename that table");
       }
     }
-    return Optional.empty();
   }
 
   Flyway flyway(DataSource source) {

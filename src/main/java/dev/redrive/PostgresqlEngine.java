@@ -18,11 +18,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.InstantSource;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.flywaydb.core.extensibility.Plugin;
 import org.jooq.Condition;
 import org.jooq.ConnectionProvider;
 import org.jooq.DatePart;
@@ -48,9 +46,6 @@ final class PostgresqlEngine extends Engine {
   private static final String SERIALIZATION_FAILURE = "40001";
   private static final String DEADLOCK_DETECTED = "40P01";
   private static final Set<String> UNDONE = Set.of(SERIALIZATION_FAILURE, DEADLOCK_DETECTED);
-
-  private static final String FLYWAY_SUPPORT =
-      "org.flywaydb.database.postgresql.PostgreSQLDatabaseType";
 
   @Override
   SQLDialect dialect() {
@@ -122,17 +117,8 @@ final class PostgresqlEngine extends Engine {
     return UNDONE.contains(e.getSQLState());
   }
 
-  /** Flyway itself keeps migrations apart here, by an advisory lock. */
   @Override
   <T> T migrating(DataSource database, Function<DataSource, T> migration) {
-    ClassLoader loader = Migrations.class.getClassLoader();
-    if (ServiceLoader.load(Plugin.class, loader).stream()
-        .noneMatch(plugin -> plugin.type().getName().equals(FLYWAY_SUPPORT))) {
-      throw new IllegalStateException(
-          "redrive's migrations on PostgreSQL need org.flywaydb:flyway-database-postgresql on the"
-              + " class path, in the version of flyway-core; in a jar merged of many, merge their"
-              + " META-INF/services as well");
-    }
-    return migration.apply(database);
+    return FlywayOnPostgresql.run(() -> migration.apply(database));
   }
 }

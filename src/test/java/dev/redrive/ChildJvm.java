@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -11,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Another Java process with the tests' class path, led by lines on its standard input. */
 final class ChildJvm implements AutoCloseable {
@@ -25,11 +28,27 @@ final class ChildJvm implements AutoCloseable {
   }
 
   static ChildJvm start(Class<?> main, String... arguments) throws IOException {
+    return start(System.getProperty("java.class.path"), main, arguments);
+  }
+
+  /** With a class path that lacks the jars of an artifact. */
+  static ChildJvm without(String artifact, Class<?> main, String... arguments) throws IOException {
+    String jar = File.separator + artifact + "-";
+    return start(
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(entry -> !entry.contains(jar))
+            .collect(Collectors.joining(File.pathSeparator)),
+        main,
+        arguments);
+  }
+
+  private static ChildJvm start(String classPath, Class<?> main, String... arguments)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
+    command.add(classPath);
     command.add(main.getName());
     command.addAll(List.of(arguments));
     return new ChildJvm(

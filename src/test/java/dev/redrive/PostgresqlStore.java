@@ -30,7 +30,9 @@ record PostgresqlStore(String schema, HikariDataSource dataSource) implements Ba
     String schema = PostgresqlServer.freshName("test");
     PostgresqlServer.execute(
         "create schema " + schema + "; set search_path to " + schema + ";" + Scripts.TABLES);
-    String url = PostgresqlServer.with(PostgresqlServer.url(), "currentSchema=" + schema);
+    String url =
+        PostgresqlServer.with(
+            PostgresqlServer.url(), "currentSchema=" + schema + "&ApplicationName=" + schema);
     return new PostgresqlStore(
         schema,
         PostgresqlServer.pool(
