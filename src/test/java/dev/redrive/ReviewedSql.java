@@ -1,13 +1,16 @@
 package dev.redrive;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.jooq.impl.DSL.param;
 
+import dev.redrive.quarantine.QuarantineSql;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +43,13 @@ final class ReviewedSql {
     Lease lease =
         new Lease("default", "id", "owner", 1, 1, 5, Instant.EPOCH, Instant.EPOCH, "payload");
     Redrive order = Redrive.note("note").approvedBy("kim").deadline(second);
-    return List.of(
+    List<Statement> all = new ArrayList<>();
+    QuarantineSql.of(scope(dsl, engine))
+        .forEach(
+            (name, reviewed) ->
+                all.add(new Statement(dialect, name, reviewed.fromTo(), reviewed.query())));
+    all.addAll(
+        List.of(
             new Statement(dialect, "submit", "- -> pending", transitions.submit(job)),
             new Statement(dialect, "submitted", "any -> unchanged", transitions.submitted(job)),
             new Statement(
@@ -74,7 +83,12 @@ final class ReviewedSql {
                 transitions.redriveAudit(dead(), order)),
             new Statement(dialect, "redrive", "dead -> pending", transitions.redrive(dead())),
             new Statement(dialect, "purge", "done -> gone", transitions.purge(second, 1)),
-            new Statement(dialect, "find", "any -> unchanged", transitions.find("id")));
+            new Statement(dialect, "find", "any -> unchanged", transitions.find("id"))));
+    return all;
+  }
+
+  private static QueueReader.Scope scope(DSLContext dsl, Engine engine) {
+    return new QueueReader.Scope(dsl, param("queue", "default"), engine.now(param("now", 1L)));
   }
 
   private static Death dead() {
