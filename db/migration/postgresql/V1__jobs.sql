@@ -65,11 +65,15 @@ create table jobs (
   autovacuum_analyze_threshold = 1000
 );
 
--- What claim and bury search. Finished work is in none of it, so history costs a claim nothing.
-create index jobs_due on jobs (queue, due_at, id) where due_at is not null;
+-- What claim and bury search. Finished work is in none of it, so history costs a claim nothing. The state is for the
+-- report, which counts without reading rows.
+create index jobs_due on jobs (queue, due_at, id, state) where due_at is not null;
 
--- What the quarantine report reads: the dead by reason and fault, oldest death first.
-create index jobs_dead on jobs (queue, reason, fault, finished_at) where state = 'dead';
+-- What the report reads of the quarantine: the dead by reason and fault, and every time it tells.
+create index jobs_dead on jobs (queue, reason, fault, finished_at, submitted_at, investigated_at) where state = 'dead';
+
+-- What a list and a bulk redrive read: the dead, oldest death first, and all that a filter asks for.
+create index jobs_died on jobs (queue, finished_at, id, token, reason, fault, investigated_at) where state = 'dead';
 
 -- What purge reads.
 create index jobs_done on jobs (queue, finished_at) where state = 'done';

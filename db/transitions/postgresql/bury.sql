@@ -85,4 +85,10 @@ where (
       )
     )
   )
-);
+)
+returning
+  jobs.queue,
+  jobs.id,
+  jobs.token,
+  jobs.reason,
+  jobs.fault;

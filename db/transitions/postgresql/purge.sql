@@ -46,4 +46,5 @@ where (
       and redrives.job_id = jobs.id
     )
   )
-);
+)
+returning jobs.queue, jobs.id, jobs.token;

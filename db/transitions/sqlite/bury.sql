@@ -31,4 +31,10 @@ where (
     jobs.attempts >= jobs.max_attempts
     or jobs.deadline_at <= :now
   )
-);
+)
+returning
+  jobs.queue,
+  jobs.id,
+  jobs.token,
+  jobs.reason,
+  jobs.fault;

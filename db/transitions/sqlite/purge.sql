@@ -31,4 +31,5 @@ where (
       and redrives.job_id = jobs.id
     )
   )
-);
+)
+returning jobs.queue, jobs.id, jobs.token;

@@ -1,7 +1,8 @@
 -- any -> unchanged
 select
   state,
-  (payload = :payload)
+  (payload = :payload),
+  token
 from jobs
 where (
   queue = :queue

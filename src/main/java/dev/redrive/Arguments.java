@@ -75,18 +75,35 @@ public final class Arguments {
 
   /** A business ID: 1 to 200 code points, no control characters, no lone surrogates. */
   static String id(@Nullable String value) {
-    String text = notNull(value, "id");
+    return idText(value, "id", 1);
+  }
+
+  /**
+   * Refuses what no business ID begins with: more than 200 code points, control characters, lone
+   * surrogates.
+   *
+   * @param value the argument, which may be empty
+   * @param name what the caller calls it
+   * @return the value
+   * @throws IllegalArgumentException if null or no beginning of an ID
+   */
+  public static String idPrefix(@Nullable String value, String name) {
+    return idText(value, name, 0);
+  }
+
+  private static String idText(@Nullable String value, String name, int min) {
+    String text = notNull(value, name);
     for (int i = 0; i < text.length(); i++) {
       if (Character.isISOControl(text.charAt(i))) {
         throw new IllegalArgumentException(
-            "id must not hold control characters: " + at(i, text.charAt(i)));
+            name + " must not hold control characters: " + at(i, text.charAt(i)));
       }
     }
-    refuseLoneSurrogates(text, "id");
+    refuseLoneSurrogates(text, name);
     int length = text.codePointCount(0, text.length());
-    if (length < 1 || length > MAX_ID_LENGTH) {
+    if (length < min || length > MAX_ID_LENGTH) {
       throw new IllegalArgumentException(
-          "id must have 1 to " + MAX_ID_LENGTH + " code points, it has " + length);
+          name + " must have " + min + " to " + MAX_ID_LENGTH + " code points, it has " + length);
     }
     return text;
   }

@@ -21,7 +21,20 @@ public enum DeadReason {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  static DeadReason of(String stored) {
-    return valueOf(stored.toUpperCase(Locale.ROOT));
+  /**
+   * The reason of its stored word.
+   *
+   * @param stored one of permanent, exhausted, deadline
+   * @return the reason
+   * @throws IllegalArgumentException if null or another word
+   */
+  public static DeadReason of(String stored) {
+    Arguments.notNull(stored, "stored");
+    for (DeadReason reason : values()) {
+      if (reason.toString().equals(stored)) {
+        return reason;
+      }
+    }
+    throw new IllegalArgumentException("stored must be one of permanent, exhausted, deadline");
   }
 }

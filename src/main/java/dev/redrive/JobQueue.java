@@ -19,9 +19,7 @@ import javax.sql.DataSource;
 import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
 import org.jooq.DSLContext;
-import org.jooq.Record2;
-import org.jooq.Result;
-import org.jooq.ResultQuery;
+import org.jooq.Record3;
 import org.jooq.exception.DataAccessException;
 import org.jooq.impl.DataSourceConnectionProvider;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +45,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A queue is safe for use by many threads, and cheap: many may share a database.
  */
 public final class JobQueue {
-  private static final System.Logger LOG = System.getLogger(JobQueue.class.getName());
   private static final int MAX_CLAIM = 1_000;
   private static final int MAX_PURGE = 10_000;
   private static final int MAX_BURIES = 20;
@@ -61,7 +58,7 @@ public final class JobQueue {
   private final @Nullable InstantSource clock;
   private final RetryPolicy retry;
   private final int maxPayloadBytes;
-  private final List<JobListener> listeners;
+  private final Listeners listeners;
 
   private volatile boolean claimCameBackShort = true;
   private volatile long lastBury;
@@ -73,14 +70,14 @@ public final class JobQueue {
       @Nullable InstantSource clock,
       RetryPolicy retry,
       int maxPayloadBytes,
-      List<JobListener> listeners) {
+      Listeners listeners) {
     this.transactions = transactions;
     this.engine = engine;
     this.name = name;
     this.clock = clock;
     this.retry = retry;
     this.maxPayloadBytes = maxPayloadBytes;
-    this.listeners = List.copyOf(listeners);
+    this.listeners = listeners;
   }
 
   /**
@@ -126,8 +123,7 @@ public final class JobQueue {
    * @throws IllegalArgumentException if null
    */
   public JobQueue listening(JobListener listener) {
-    List<JobListener> more = new ArrayList<>(listeners);
-    more.add(Arguments.notNull(listener, "listener"));
+    Listeners more = listeners.and(Arguments.notNull(listener, "listener"));
     return new JobQueue(transactions, engine, name, clock, retry, maxPayloadBytes, more);
   }
 
@@ -178,7 +174,7 @@ public final class JobQueue {
    */
   public Submission submit(NewJob job) {
     refuseLargePayload(Arguments.notNull(job, "job"));
-    return transactions.write(dsl -> submit(transitions(dsl), job));
+    return told(transactions.write(dsl -> submit(transitions(dsl), job)));
   }
 
   /**
@@ -194,23 +190,31 @@ public final class JobQueue {
     if (all.isEmpty()) {
       return List.of();
     }
-    return transactions.write(
-        dsl -> {
-          Transitions transitions = transitions(dsl);
-          return inIdOrder(all, NewJob::id, job -> submit(transitions, job));
-        });
+    List<JobEvent> events =
+        transactions.write(
+            dsl -> {
+              Transitions transitions = transitions(dsl);
+              return inIdOrder(all, NewJob::id, job -> submit(transitions, job));
+            });
+    return events.stream().map(this::told).toList();
   }
 
-  private Submission submit(Transitions transitions, NewJob job) {
+  private Submission told(JobEvent submitted) {
+    listeners.tell(List.of(submitted));
+    return Submission.of(submitted);
+  }
+
+  private JobEvent submit(Transitions transitions, NewJob job) {
     for (int tries = 0; tries < SUBMIT_TRIES; tries++) {
       if (transitions.submit(job).execute() == 1) {
-        return new Submission(job.id(), Submission.Result.CREATED, JobState.PENDING);
+        return new JobEvent.Submitted(name, job.id());
       }
-      Record2<String, Boolean> found = transitions.submitted(job).fetchOne();
+      Record3<String, Boolean, Long> found = transitions.submitted(job).fetchOne();
       if (found != null) {
         Submission.Result result =
             found.value2() ? Submission.Result.DUPLICATE : Submission.Result.CONFLICT;
-        return new Submission(job.id(), result, JobState.of(found.value1()));
+        return new JobEvent.Refused(
+            name, job.id(), found.value3(), result, JobState.of(found.value1()));
       }
       // purged between the two: the id is free again
     }
@@ -251,11 +255,19 @@ public final class JobQueue {
     Arguments.identifier(owner, "owner");
     Arguments.positive(lease, "lease");
     Arguments.range(limit, "limit", 1, MAX_CLAIM);
-    return transactions.call(
-        session -> {
-          buryWhatIsSpent(session);
-          return session.write(dsl -> claim(transitions(dsl), owner, lease, limit));
-        });
+    List<Lease> leases =
+        transactions.call(
+            session -> {
+              buryWhatIsSpent(session);
+              return session.write(dsl -> claim(transitions(dsl), owner, lease, limit));
+            });
+    listeners.tell(leases.stream().map(JobQueue::claimed).toList());
+    return leases;
+  }
+
+  private static JobEvent claimed(Lease lease) {
+    return new JobEvent.Claimed(
+        lease.queue(), lease.id(), lease.token(), lease.owner(), lease.attempt());
   }
 
   private List<Lease> claim(Transitions transitions, String owner, Duration lease, int limit) {
@@ -276,7 +288,10 @@ public final class JobQueue {
       lastBury = time;
       int buried = Transitions.BURY_BATCH;
       for (int i = 0; i < MAX_BURIES && buried == Transitions.BURY_BATCH; i++) {
-        buried = session.write(dsl -> transitions(dsl).bury().execute());
+        List<JobEvent.Died> deaths =
+            session.write(dsl -> transitions(dsl).bury().fetch(Rows::died));
+        session.afterwards(() -> listeners.tell(deaths));
+        buried = deaths.size();
       }
     }
   }
@@ -292,7 +307,11 @@ public final class JobQueue {
   public boolean renew(Lease held, Duration lease) {
     refuseOtherQueue(held);
     Arguments.positive(lease, "lease");
-    return transactions.write(dsl -> transitions(dsl).renew(held, lease).execute() == 1);
+    boolean renewed = transactions.write(dsl -> transitions(dsl).renew(held, lease).execute() == 1);
+    return listeners.told(
+        renewed
+            ? new JobEvent.Renewed(name, held.id(), held.token())
+            : stale(held, JobEvent.Verb.RENEW));
   }
 
   /**
@@ -305,7 +324,15 @@ public final class JobQueue {
    */
   public boolean release(Lease held) {
     refuseOtherQueue(held);
-    return transactions.write(dsl -> transitions(dsl).release(held).execute() == 1);
+    boolean released = transactions.write(dsl -> transitions(dsl).release(held).execute() == 1);
+    return listeners.told(
+        released
+            ? new JobEvent.Released(name, held.id(), held.token())
+            : stale(held, JobEvent.Verb.RELEASE));
+  }
+
+  private JobEvent stale(Lease held, JobEvent.Verb verb) {
+    return new JobEvent.Stale(name, held.id(), held.token(), verb);
   }
 
   /**
@@ -335,7 +362,7 @@ public final class JobQueue {
     List<FinishQuery> all = new ArrayList<>();
     for (int i = 0; i < wanted.size(); i++) {
       refuseOtherQueue("finishes[" + i + "].lease", wanted.get(i).lease().queue());
-      all.add(finishing(wanted.get(i)));
+      all.add(FinishQuery.of(wanted.get(i), retry));
     }
     if (all.isEmpty()) {
       return List.of();
@@ -346,8 +373,8 @@ public final class JobQueue {
               Transitions transitions = transitions(dsl);
               return inIdOrder(all, FinishQuery::id, query -> query.run(transitions));
             });
-    events.forEach(this::tell);
-    return events.stream().map(JobQueue::changedTheRow).toList();
+    listeners.tell(events);
+    return events.stream().map(Listeners::isChange).toList();
   }
 
   /**
@@ -365,7 +392,7 @@ public final class JobQueue {
   public FinishedAndClaimed finishAndClaim(
       Lease held, Outcome outcome, String owner, Duration lease) {
     refuseOtherQueue(held);
-    FinishQuery finish = finishing(new Finish(held, outcome));
+    FinishQuery finish = FinishQuery.of(new Finish(held, outcome), retry);
     Arguments.identifier(owner, "owner");
     Arguments.positive(lease, "lease");
     EventAndNext both =
@@ -379,72 +406,12 @@ public final class JobQueue {
                     return new EventAndNext(event, claim(transitions, owner, lease, 1));
                   });
             });
-    tell(both.event());
-    return new FinishedAndClaimed(changedTheRow(both.event()), both.next().stream().findFirst());
+    boolean finished = listeners.told(both.event());
+    listeners.tell(both.next().stream().map(JobQueue::claimed).toList());
+    return new FinishedAndClaimed(finished, both.next().stream().findFirst());
   }
 
   private record EventAndNext(JobEvent event, List<Lease> next) {}
-
-  /** A finish whose arguments are checked and whose delay is decided, before any SQL. */
-  private record FinishQuery(
-      Lease held,
-      Optional<String> fault,
-      Function<Transitions, ResultQuery<Record2<String, String>>> query) {
-
-    String id() {
-      return held.id();
-    }
-
-    JobEvent run(Transitions transitions) {
-      Result<Record2<String, String>> changed = query.apply(transitions).fetch();
-      if (changed.isEmpty()) {
-        return new JobEvent.Stale(held.queue(), held.id(), held.token());
-      }
-      String reason = changed.get(0).value2();
-      return switch (JobState.of(changed.get(0).value1())) {
-        case DONE -> new JobEvent.Done(held.queue(), held.id(), held.token());
-        case DEAD ->
-            new JobEvent.Died(held.queue(), held.id(), held.token(), DeadReason.of(reason), fault);
-        default -> new JobEvent.Retried(held.queue(), held.id(), held.token(), fault.orElseThrow());
-      };
-    }
-  }
-
-  private static boolean changedTheRow(JobEvent event) {
-    return !(event instanceof JobEvent.Stale);
-  }
-
-  private void tell(JobEvent event) {
-    for (JobListener listener : listeners) {
-      try {
-        listener.heard(event);
-      } catch (RuntimeException e) {
-        LOG.log(System.Logger.Level.WARNING, "a listener failed on " + event, e);
-      }
-    }
-  }
-
-  private FinishQuery finishing(Finish finish) {
-    Lease held = finish.lease();
-    if (finish.outcome() instanceof Outcome.Retry retried) {
-      Duration delay = retried.delay() != null ? retried.delay() : policyDelay(held.attempt());
-      return new FinishQuery(
-          held, Optional.of(retried.fault()), t -> t.finishRetry(held, retried.fault(), delay));
-    }
-    if (finish.outcome() instanceof Outcome.Permanent permanent) {
-      return new FinishQuery(
-          held, Optional.of(permanent.fault()), t -> t.finishPermanent(held, permanent.fault()));
-    }
-    return new FinishQuery(held, Optional.empty(), t -> t.finishOk(held));
-  }
-
-  private Duration policyDelay(int attempt) {
-    try {
-      return Arguments.duration(retry.delay(attempt), "delay", Duration.ZERO);
-    } catch (IllegalArgumentException e) {
-      throw new IllegalStateException("the retry policy is broken: " + e.getMessage(), e);
-    }
-  }
 
   /**
    * Looks at a job.
@@ -468,10 +435,28 @@ public final class JobQueue {
    * @throws IllegalArgumentException if an argument breaks its rule, or of another queue
    */
   public boolean investigate(Job dead, String ticket, String by) {
+    return investigate(Death.of(Arguments.notNull(dead, "dead")), ticket, by);
+  }
+
+  /**
+   * Records that somebody looked at a death. The last look stands, earlier ones are replaced.
+   *
+   * @param dead the death that was looked at
+   * @param ticket where it is written down, an identifier
+   * @param by who, an identifier
+   * @return false if it is not this death any more, and nothing changed
+   * @throws IllegalArgumentException if an argument breaks its rule, or of another queue
+   */
+  public boolean investigate(Death dead, String ticket, String by) {
     refuseOtherQueue(dead);
     Arguments.identifier(ticket, "ticket");
     Arguments.identifier(by, "by");
-    return transactions.write(dsl -> transitions(dsl).investigate(dead, ticket, by).execute() == 1);
+    boolean recorded =
+        transactions.write(dsl -> transitions(dsl).investigate(dead, ticket, by).execute() == 1);
+    return listeners.told(
+        recorded
+            ? new JobEvent.Investigated(name, dead.id(), dead.token(), ticket, by)
+            : stale(dead, JobEvent.Verb.INVESTIGATE));
   }
 
   /**
@@ -485,8 +470,27 @@ public final class JobQueue {
    * @throws IllegalArgumentException if null or of another queue
    */
   public boolean redrive(Job dead, Redrive order) {
+    return redrive(Death.of(Arguments.notNull(dead, "dead")), order);
+  }
+
+  /**
+   * Starts a dead job again, as {@link #redrive(Job, Redrive)} does, by the name of its death.
+   *
+   * @param dead the death
+   * @param order why, who allowed it, and the new deadline
+   * @return false if it is not this death any more, and nothing changed
+   * @throws IllegalArgumentException if null or of another queue
+   */
+  public boolean redrive(Death dead, Redrive order) {
     refuseOtherQueue(dead);
     Arguments.notNull(order, "order");
+    return listeners.told(
+        redriven(dead, order)
+            ? new JobEvent.Redriven(name, dead.id(), dead.token(), order)
+            : stale(dead, JobEvent.Verb.REDRIVE));
+  }
+
+  private boolean redriven(Death dead, Redrive order) {
     try {
       return transactions.write(
           dsl -> {
@@ -502,6 +506,10 @@ public final class JobQueue {
     } catch (AuditWithoutRedrive rolledBack) {
       return false;
     }
+  }
+
+  private JobEvent stale(Death dead, JobEvent.Verb verb) {
+    return new JobEvent.Stale(name, dead.id(), dead.token(), verb);
   }
 
   /** Takes an audit row back whose job turned out to have moved on. */
@@ -525,7 +533,10 @@ public final class JobQueue {
   public int purgeDone(Duration olderThan, int limit) {
     Arguments.duration(olderThan, "olderThan", MIN_PURGE_AGE);
     Arguments.range(limit, "limit", 1, MAX_PURGE);
-    return transactions.write(dsl -> transitions(dsl).purge(olderThan, limit).execute());
+    List<JobEvent.Purged> purged =
+        transactions.write(dsl -> transitions(dsl).purge(olderThan, limit).fetch(Rows::purged));
+    listeners.tell(purged);
+    return purged.size();
   }
 
   @Override
@@ -533,9 +544,18 @@ public final class JobQueue {
     return "JobQueue[" + name + " on " + engine + "]";
   }
 
+  QueueReader reader() {
+    return new QueueReader(transactions, engine, name, () -> Transitions.number("now", time()));
+  }
+
   /** Reads the clock here, inside the transaction: waiting for it must not make the time old. */
   private Transitions transitions(DSLContext dsl) {
-    return new Transitions(dsl, engine, name, clock == null ? null : read(clock));
+    return new Transitions(dsl, engine, name, time());
+  }
+
+  /** Epoch milliseconds; null is the database's clock, where the engine has one. */
+  private @Nullable Long time() {
+    return clock == null ? null : read(clock);
   }
 
   private long millis() {
@@ -569,7 +589,7 @@ public final class JobQueue {
     refuseOtherQueue("held", Arguments.notNull(held, "held").queue());
   }
 
-  private void refuseOtherQueue(Job dead) {
+  private void refuseOtherQueue(Death dead) {
     refuseOtherQueue("dead", Arguments.notNull(dead, "dead").queue());
   }
 
@@ -726,7 +746,7 @@ public final class JobQueue {
           clock != null ? clock : engine.clock(),
           retry,
           maxPayloadBytes,
-          listeners);
+          new Listeners(listeners));
     }
 
     private static boolean isReady(

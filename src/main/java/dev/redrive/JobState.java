@@ -23,7 +23,20 @@ public enum JobState {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  static JobState of(String stored) {
-    return valueOf(stored.toUpperCase(Locale.ROOT));
+  /**
+   * The state of its stored word.
+   *
+   * @param stored one of pending, leased, done, dead
+   * @return the state
+   * @throws IllegalArgumentException if null or another word
+   */
+  public static JobState of(String stored) {
+    Arguments.notNull(stored, "stored");
+    for (JobState state : values()) {
+      if (state.toString().equals(stored)) {
+        return state;
+      }
+    }
+    throw new IllegalArgumentException("stored must be one of pending, leased, done, dead");
   }
 }

@@ -46,6 +46,11 @@ final class Rows {
           JOBS.INVESTIGATION,
           JOBS.PAYLOAD);
 
+  static final List<Field<?>> DEATH =
+      List.of(JOBS.QUEUE, JOBS.ID, JOBS.TOKEN, JOBS.REASON, JOBS.FAULT);
+
+  static final List<Field<?>> PURGED = List.of(JOBS.QUEUE, JOBS.ID, JOBS.TOKEN);
+
   /** The order of a claim's answer: RETURNING promises none. */
   static final Comparator<Record> OLDEST_FIRST =
       Comparator.<Record, Long>comparing(row -> row.get(JOBS.AVAILABLE_AT))
@@ -88,6 +93,19 @@ final class Rows {
                     new Job.Investigation(
                         at, row.get(JOBS.INVESTIGATED_BY), row.get(JOBS.INVESTIGATION))),
         row.get(JOBS.PAYLOAD));
+  }
+
+  static JobEvent.Died died(Record row) {
+    return new JobEvent.Died(
+        row.get(JOBS.QUEUE),
+        row.get(JOBS.ID),
+        row.get(JOBS.TOKEN),
+        DeadReason.of(row.get(JOBS.REASON)),
+        Optional.ofNullable(row.get(JOBS.FAULT)));
+  }
+
+  static JobEvent.Purged purged(Record row) {
+    return new JobEvent.Purged(row.get(JOBS.QUEUE), row.get(JOBS.ID), row.get(JOBS.TOKEN));
   }
 
   private static Optional<Instant> time(@Nullable Long millis) {

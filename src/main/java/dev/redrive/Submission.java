@@ -27,6 +27,13 @@ public record Submission(String id, Result result, JobState state) {
     Arguments.notNull(state, "state");
   }
 
+  /** The answer to a submit that led to this. */
+  static Submission of(JobEvent event) {
+    return event instanceof JobEvent.Refused refused
+        ? new Submission(refused.id(), refused.result(), refused.state())
+        : new Submission(event.id(), Result.CREATED, JobState.PENDING);
+  }
+
   /**
    * Whether this call stored the job.
    *

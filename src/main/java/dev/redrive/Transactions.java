@@ -3,6 +3,8 @@ package dev.redrive;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -48,9 +50,11 @@ final class Transactions {
   }
 
   /** One call's way to the database: each write is a transaction, or all are part of the host's. */
-  @FunctionalInterface
   interface Session {
     <T> T write(Function<DSLContext, T> work);
+
+    /** Does something once what was written stays: now, or when the call in the host's succeeds. */
+    void afterwards(Runnable action);
   }
 
   /** Runs one transaction, or joins the host's. */
@@ -68,9 +72,13 @@ final class Transactions {
         connections,
         connection -> {
           ConnectionProvider one = new DefaultConnectionProvider(connection);
-          return connection.getAutoCommit()
-              ? work.apply(ours(one, engine.transactionProvider(one)))
-              : underSavepoint(connection, () -> work.apply(joined(one)));
+          if (connection.getAutoCommit()) {
+            return work.apply(ours(one, engine.transactionProvider(one)));
+          }
+          List<Runnable> afterwards = new ArrayList<>();
+          T answer = underSavepoint(connection, () -> work.apply(joined(one, afterwards)));
+          afterwards.forEach(Runnable::run);
+          return answer;
         });
   }
 
@@ -137,6 +145,11 @@ final class Transactions {
           }
         }
       }
+
+      @Override
+      public void afterwards(Runnable action) {
+        action.run();
+      }
     };
   }
 
@@ -155,12 +168,17 @@ final class Transactions {
     return hasHostsProvider() && on(connections, connection -> !connection.getAutoCommit());
   }
 
-  private Session joined(ConnectionProvider connections) {
+  private Session joined(ConnectionProvider connections, List<Runnable> afterwards) {
     DSLContext dsl = configured(connections).dsl();
     return new Session() {
       @Override
       public <T> T write(Function<DSLContext, T> work) {
         return work.apply(dsl);
+      }
+
+      @Override
+      public void afterwards(Runnable action) {
+        afterwards.add(action);
       }
     };
   }

@@ -20,13 +20,13 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jooq.Condition;
 import org.jooq.DSLContext;
-import org.jooq.Delete;
 import org.jooq.Field;
 import org.jooq.Insert;
 import org.jooq.Param;
 import org.jooq.Record;
 import org.jooq.Record1;
 import org.jooq.Record2;
+import org.jooq.Record3;
 import org.jooq.ResultQuery;
 import org.jooq.Select;
 import org.jooq.Update;
@@ -108,9 +108,10 @@ final class Transitions {
         .onConflictDoNothing();
   }
 
-  /** What stands in the way of a submit: the state found, and whether the payload is the same. */
-  Select<Record2<String, Boolean>> submitted(NewJob job) {
-    return dsl.select(JOBS.STATE, field(JOBS.PAYLOAD.eq(text("payload", job.payload()))))
+  /** What stands in the way of a submit: where it stands, and whether the payload is the same. */
+  Select<Record3<String, Boolean, Long>> submitted(NewJob job) {
+    return dsl.select(
+            JOBS.STATE, field(JOBS.PAYLOAD.eq(text("payload", job.payload()))), JOBS.TOKEN)
         .from(JOBS)
         .where(JOBS.QUEUE.eq(queue))
         .and(JOBS.ID.eq(text("id", job.id())));
@@ -144,7 +145,7 @@ final class Transitions {
   }
 
   /** pending, leased → dead. Of the first 1,000 due rows those that are spent. */
-  Update<JobsRecord> bury() {
+  ResultQuery<? extends Record> bury() {
     return dsl.update(JOBS)
         .set(JOBS.STATE, DEAD)
         .set(JOBS.REASON, when(attemptsUsedUp(), EXHAUSTED).else_(DEADLINE))
@@ -164,7 +165,8 @@ final class Transitions {
                     .limit(inline(BURY_BATCH)),
                 JOBS.QUEUE.eq(queue).and(dueOfThoseIds()).and(spent())))
         .and(dueOfThoseIds())
-        .and(spent());
+        .and(spent())
+        .returningResult(Rows.DEATH);
   }
 
   /** leased → leased, never for a shorter time. No row: stale, or the lease is over. */
@@ -228,7 +230,7 @@ final class Transitions {
   }
 
   /** dead → dead. No row: it is not this death any more. */
-  Update<JobsRecord> investigate(Job dead, String ticket, String by) {
+  Update<JobsRecord> investigate(Death dead, String ticket, String by) {
     return dsl.update(JOBS)
         .set(JOBS.INVESTIGATED_AT, now)
         .set(JOBS.INVESTIGATED_BY, text("by", by))
@@ -240,7 +242,7 @@ final class Transitions {
    * The audit of a redrive, written before it from the death as it stands. No row: it is not this
    * death any more, or this death has been redriven.
    */
-  Insert<RedrivesRecord> redriveAudit(Job dead, Redrive order) {
+  Insert<RedrivesRecord> redriveAudit(Death dead, Redrive order) {
     return dsl.insertInto(
             REDRIVES,
             REDRIVES.QUEUE,
@@ -282,7 +284,7 @@ final class Transitions {
   }
 
   /** dead → pending, with the times of the audit row. No row: it is not this death any more. */
-  Update<JobsRecord> redrive(Job dead) {
+  Update<JobsRecord> redrive(Death dead) {
     return dsl.update(JOBS)
         .set(JOBS.STATE, PENDING)
         .set(JOBS.REASON, NO_TEXT)
@@ -296,7 +298,7 @@ final class Transitions {
         .where(diedAs(dead));
   }
 
-  private Select<Record1<Long>> fromAudit(Field<Long> column, Job dead) {
+  private Select<Record1<Long>> fromAudit(Field<Long> column, Death dead) {
     return select(column)
         .from(REDRIVES)
         .where(REDRIVES.QUEUE.eq(queue))
@@ -305,7 +307,7 @@ final class Transitions {
   }
 
   /** done → gone. The oldest {@code limit} rows finished before the cut-off, without redrives. */
-  Delete<JobsRecord> purge(Duration olderThan, int limit) {
+  ResultQuery<? extends Record> purge(Duration olderThan, int limit) {
     return dsl.deleteFrom(JOBS)
         .where(JOBS.QUEUE.eq(queue))
         .and(
@@ -316,7 +318,8 @@ final class Transitions {
                     .and(forgettable(JOBS.FINISHED_AT, olderThan))
                     .orderBy(JOBS.FINISHED_AT)
                     .limit(number("limit", (long) limit))))
-        .and(forgettable(byNoIndex(JOBS.FINISHED_AT), olderThan));
+        .and(forgettable(byNoIndex(JOBS.FINISHED_AT), olderThan))
+        .returningResult(Rows.PURGED);
   }
 
   /** The whole row. */
@@ -338,7 +341,7 @@ final class Transitions {
   }
 
   /** The very death that was looked at. */
-  private Condition diedAs(Job dead) {
+  private Condition diedAs(Death dead) {
     return JOBS.QUEUE
         .eq(queue)
         .and(JOBS.ID.eq(text("id", dead.id())))
@@ -399,7 +402,7 @@ final class Transitions {
     return param(name, value);
   }
 
-  private static Param<Long> number(String name, @Nullable Long value) {
+  static Param<Long> number(String name, @Nullable Long value) {
     return value == null ? param(name, BIGINT) : param(name, value);
   }
 

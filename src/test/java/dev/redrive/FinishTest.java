@@ -206,7 +206,7 @@ class FinishTest extends QueueTest {
     assertThat(events)
         .containsExactly(
             new JobEvent.Retried("default", "j1", 1, "http-503"),
-            new JobEvent.Stale("default", "j1", 1),
+            new JobEvent.Stale("default", "j1", 1, JobEvent.Verb.FINISH),
             new JobEvent.Died("default", "j1", 2, DeadReason.PERMANENT, Optional.of("http-422")),
             new JobEvent.Done("default", "j2", 1));
   }

@@ -124,12 +124,14 @@ class ReadmeTest {
   }
 
   @Test
-  void theTransitionTableLinksEveryStatement() throws IOException {
+  void theTransitionTableLinksEveryStatementOfTheQueue() throws IOException {
     String readme = Files.readString(README);
     for (String name : ReviewedSql.files(Engine.of(SQLDialect.SQLITE)).keySet()) {
-      assertThat(readme)
-          .contains("(db/transitions/sqlite/" + name + ".sql)")
-          .contains("(db/transitions/postgresql/" + name + ".sql)");
+      if (!name.startsWith("quarantine-")) {
+        assertThat(readme)
+            .contains("(db/transitions/sqlite/" + name + ".sql)")
+            .contains("(db/transitions/postgresql/" + name + ".sql)");
+      }
     }
   }
 }

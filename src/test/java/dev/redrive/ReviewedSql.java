@@ -1,17 +1,19 @@
 package dev.redrive;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.jooq.impl.DSL.param;
 
+import dev.redrive.quarantine.QuarantineSql;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.jooq.DSLContext;
 import org.jooq.Query;
@@ -41,55 +43,56 @@ final class ReviewedSql {
     Lease lease =
         new Lease("default", "id", "owner", 1, 1, 5, Instant.EPOCH, Instant.EPOCH, "payload");
     Redrive order = Redrive.note("note").approvedBy("kim").deadline(second);
-    return List.of(
-        new Statement(dialect, "submit", "- -> pending", transitions.submit(job)),
-        new Statement(dialect, "submitted", "any -> unchanged", transitions.submitted(job)),
-        new Statement(
-            dialect, "claim", "pending, leased -> leased", transitions.claim("owner", second, 1)),
-        new Statement(dialect, "bury", "pending, leased -> dead", transitions.bury()),
-        new Statement(dialect, "renew", "leased -> leased", transitions.renew(lease, second)),
-        new Statement(dialect, "release", "leased -> pending", transitions.release(lease)),
-        new Statement(dialect, "finish-ok", "leased -> done", transitions.finishOk(lease)),
-        new Statement(
-            dialect,
-            "finish-retry",
-            "leased -> pending, dead",
-            transitions.finishRetry(lease, "fault", second)),
-        new Statement(
-            dialect,
-            "finish-permanent",
-            "leased -> dead",
-            transitions.finishPermanent(lease, "fault")),
-        new Statement(
-            dialect,
-            "investigate",
-            "dead -> dead",
-            transitions.investigate(dead(), "OPS-1", "kim")),
-        new Statement(
-            dialect, "redrive-audit", "dead -> unchanged", transitions.redriveAudit(dead(), order)),
-        new Statement(dialect, "redrive", "dead -> pending", transitions.redrive(dead())),
-        new Statement(dialect, "purge", "done -> gone", transitions.purge(second, 1)),
-        new Statement(dialect, "find", "any -> unchanged", transitions.find("id")));
+    List<Statement> all = new ArrayList<>();
+    QuarantineSql.of(scope(dsl, engine))
+        .forEach(
+            (name, reviewed) ->
+                all.add(new Statement(dialect, name, reviewed.fromTo(), reviewed.query())));
+    all.addAll(
+        List.of(
+            new Statement(dialect, "submit", "- -> pending", transitions.submit(job)),
+            new Statement(dialect, "submitted", "any -> unchanged", transitions.submitted(job)),
+            new Statement(
+                dialect,
+                "claim",
+                "pending, leased -> leased",
+                transitions.claim("owner", second, 1)),
+            new Statement(dialect, "bury", "pending, leased -> dead", transitions.bury()),
+            new Statement(dialect, "renew", "leased -> leased", transitions.renew(lease, second)),
+            new Statement(dialect, "release", "leased -> pending", transitions.release(lease)),
+            new Statement(dialect, "finish-ok", "leased -> done", transitions.finishOk(lease)),
+            new Statement(
+                dialect,
+                "finish-retry",
+                "leased -> pending, dead",
+                transitions.finishRetry(lease, "fault", second)),
+            new Statement(
+                dialect,
+                "finish-permanent",
+                "leased -> dead",
+                transitions.finishPermanent(lease, "fault")),
+            new Statement(
+                dialect,
+                "investigate",
+                "dead -> dead",
+                transitions.investigate(dead(), "OPS-1", "kim")),
+            new Statement(
+                dialect,
+                "redrive-audit",
+                "dead -> unchanged",
+                transitions.redriveAudit(dead(), order)),
+            new Statement(dialect, "redrive", "dead -> pending", transitions.redrive(dead())),
+            new Statement(dialect, "purge", "done -> gone", transitions.purge(second, 1)),
+            new Statement(dialect, "find", "any -> unchanged", transitions.find("id"))));
+    return all;
   }
 
-  private static Job dead() {
-    return new Job(
-        "default",
-        "id",
-        JobState.DEAD,
-        Optional.of(DeadReason.PERMANENT),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        1,
-        1,
-        5,
-        Instant.EPOCH,
-        Instant.EPOCH,
-        Instant.EPOCH,
-        Optional.of(Instant.EPOCH),
-        Optional.empty(),
-        "payload");
+  private static QueueReader.Scope scope(DSLContext dsl, Engine engine) {
+    return new QueueReader.Scope(dsl, param("queue", "default"), engine.now(param("now", 1L)));
+  }
+
+  private static Death dead() {
+    return new Death("default", "id", 1);
   }
 
   static DSLContext dsl(SQLDialect dialect) {

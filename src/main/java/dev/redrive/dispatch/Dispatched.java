@@ -41,24 +41,26 @@ public record Dispatched(Result result, Optional<String> id, Optional<DeadReason
     }
   }
 
-  /** What a finish led to, as the queue tells it. */
-  static Dispatched of(JobEvent event) {
+  /** What a finish led to, as the queue tells it; empty for what is not of a finish. */
+  static Optional<Dispatched> of(JobEvent event) {
     if (event instanceof JobEvent.Died died) {
-      return new Dispatched(Result.DEAD, Optional.of(died.id()), Optional.of(died.reason()));
+      return Optional.of(
+          new Dispatched(Result.DEAD, Optional.of(died.id()), Optional.of(died.reason())));
     }
-    return new Dispatched(withoutReason(event), Optional.of(event.id()), Optional.empty());
+    return withoutReason(event)
+        .map(result -> new Dispatched(result, Optional.of(event.id()), Optional.empty()));
   }
 
-  private static Result withoutReason(JobEvent event) {
+  private static Optional<Result> withoutReason(JobEvent event) {
     if (event instanceof JobEvent.Done) {
-      return Result.DONE;
+      return Optional.of(Result.DONE);
     }
     if (event instanceof JobEvent.Retried) {
-      return Result.RETRIED;
+      return Optional.of(Result.RETRIED);
     }
-    if (event instanceof JobEvent.Stale) {
-      return Result.STALE;
+    if (event instanceof JobEvent.Stale stale && stale.verb() == JobEvent.Verb.FINISH) {
+      return Optional.of(Result.STALE);
     }
-    throw new IllegalArgumentException("event must be what a finish leads to, it is " + event);
+    return Optional.empty();
   }
 }

@@ -144,7 +144,8 @@ public final class Dispatcher {
   /** Told of what this dispatcher's calls did, by the call itself; some is not of its own lease. */
   private void heard(JobEvent event) {
     endings.computeIfPresent(
-        new Fence(event.id(), event.token()), (fence, before) -> Dispatched.of(event));
+        new Fence(event.id(), event.token()),
+        (fence, before) -> Dispatched.of(event).orElse(before));
   }
 
   private Outcome verdict(Lease held) throws Exception {

@@ -276,7 +276,12 @@ class DispatcherTest extends QueueTest {
     submit("j2");
     List<String> states = new ArrayList<>();
     JobQueue heard =
-        queue.listening(event -> states.add(row("j1").get("state") + " " + row("j2").get("state")));
+        queue.listening(
+            event -> {
+              if (event instanceof JobEvent.Done) {
+                states.add(row("j1").get("state") + " " + row("j2").get("state"));
+              }
+            });
     assertThat(new Dispatcher(heard, "A", LEASE, lease -> true).runUntilIdle().done()).isEqualTo(2);
     assertThat(states).containsExactly("done leased", "done done");
   }
@@ -330,7 +335,10 @@ class DispatcherTest extends QueueTest {
     List<JobEvent> events = new ArrayList<>();
     Dispatcher dispatcher = new Dispatcher(queue.listening(events::add), "A", LEASE, lease -> true);
     assertThat(dispatcher.runOnce().result()).isEqualTo(Dispatched.Result.DONE);
-    assertThat(events).containsExactly(new JobEvent.Done("default", "j1", 1));
+    assertThat(events)
+        .containsExactly(
+            new JobEvent.Claimed("default", "j1", 1, "A", 1),
+            new JobEvent.Done("default", "j1", 1));
   }
 
   @Test
