@@ -18,7 +18,7 @@ public record Death(String queue, String id, long token) {
     }
   }
 
-  /** The death of a job that is dead; of any other, one that never was. */
+  /** The death of a job that is dead. */
   static Death of(Job job) {
     return new Death(job.queue(), job.id(), job.token());
   }

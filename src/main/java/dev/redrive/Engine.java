@@ -17,6 +17,7 @@ import org.jooq.SQLDialect;
 import org.jooq.Select;
 import org.jooq.SelectForUpdateStep;
 import org.jooq.TransactionProvider;
+import org.jooq.exception.DataAccessException;
 import org.jspecify.annotations.Nullable;
 
 /** A database that redrive runs on: what differs from one to the next, and only that. */
@@ -76,6 +77,17 @@ public abstract sealed class Engine permits SqliteEngine, PostgresqlEngine {
    * @param pooled whether it comes from a data source, so that no work of the host's is open on it
    */
   abstract Optional<String> complaint(Connection connection, boolean pooled) throws SQLException;
+
+  /** The connection behind a pool's, which tells two of them apart. */
+  abstract Connection physical(Connection connection) throws SQLException;
+
+  /**
+   * Called when a failed call could not be taken back from a host's transaction, because that
+   * transaction may be gone.
+   *
+   * @throws DataAccessException if the engine knows that it is, telling the host
+   */
+  abstract void lost(Connection connection, Throwable failed);
 
   /** Whether the server said that it undid a transaction as a whole, which may then be repeated. */
   abstract boolean undone(SQLException e);

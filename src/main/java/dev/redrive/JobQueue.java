@@ -2,7 +2,6 @@ package dev.redrive;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -15,13 +14,10 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import javax.sql.DataSource;
 import org.jooq.Configuration;
-import org.jooq.ConnectionProvider;
 import org.jooq.DSLContext;
 import org.jooq.Record3;
 import org.jooq.exception.DataAccessException;
-import org.jooq.impl.DataSourceConnectionProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  * IllegalArgumentException}, thrown before any SQL; trouble with the database is an exception,
  * jOOQ's {@link DataAccessException} or what the host's listeners make of it.
  *
- * <p>When an answer is lost, because a connection broke around a commit, the outcome is unknown:
- * the call throws and is not repeated. {@link #find} and {@link Job#endedBy} tell what happened.
+ * <p>When an answer is lost, because a connection broke around a commit or a transaction listener
+ * of the host's threw after it, the outcome is unknown: the call throws and is not repeated. {@link
+ * #find} and {@link Job#endedBy} tell what happened.
  *
  * <p>Every call is one transaction, or part of the host's where one is open on the connection that
  * the {@link DSLContext} provides (inside jOOQ's {@code transaction}, on a plain {@link Connection}
@@ -143,12 +140,7 @@ public final class JobQueue {
       throw new IllegalArgumentException(
           "transaction must be on " + engine.dialect() + ", it is on " + inner.dialect());
     }
-    Transactions joining = new Transactions(inner, engine, true);
-    if (!joining.wouldJoin()) {
-      throw new IllegalArgumentException(
-          "transaction must have an open transaction (auto-commit off); inside of jOOQ's"
-              + " transaction(tx -> ...) that is tx.dsl(), not the context it was begun on");
-    }
+    Transactions joining = transactions.within(inner);
     return new JobQueue(joining, engine, name, clock, retry, maxPayloadBytes, listeners);
   }
 
@@ -431,11 +423,12 @@ public final class JobQueue {
    * @param dead the job as it was looked at
    * @param ticket where it is written down, an identifier
    * @param by who, an identifier
-   * @return false if it is not this death any more, and nothing changed
+   * @return false if it was not dead when looked at, or is not this death any more; nothing changed
    * @throws IllegalArgumentException if an argument breaks its rule, or of another queue
    */
   public boolean investigate(Job dead, String ticket, String by) {
-    return investigate(Death.of(Arguments.notNull(dead, "dead")), ticket, by);
+    Arguments.notNull(dead, "dead");
+    return investigate(Death.of(dead), dead.state() == JobState.DEAD, ticket, by);
   }
 
   /**
@@ -448,11 +441,17 @@ public final class JobQueue {
    * @throws IllegalArgumentException if an argument breaks its rule, or of another queue
    */
   public boolean investigate(Death dead, String ticket, String by) {
+    return investigate(dead, true, ticket, by);
+  }
+
+  private boolean investigate(Death dead, boolean wasDead, String ticket, String by) {
     refuseOtherQueue(dead);
     Arguments.identifier(ticket, "ticket");
     Arguments.identifier(by, "by");
     boolean recorded =
-        transactions.write(dsl -> transitions(dsl).investigate(dead, ticket, by).execute() == 1);
+        wasDead
+            && transactions.write(
+                dsl -> transitions(dsl).investigate(dead, ticket, by).execute() == 1);
     return listeners.told(
         recorded
             ? new JobEvent.Investigated(name, dead.id(), dead.token(), ticket, by)
@@ -466,11 +465,12 @@ public final class JobQueue {
    *
    * @param dead the job as it was looked at
    * @param order why, who allowed it, and the new deadline
-   * @return false if it is not this death any more, and nothing changed
+   * @return false if it was not dead when looked at, or is not this death any more; nothing changed
    * @throws IllegalArgumentException if null or of another queue
    */
   public boolean redrive(Job dead, Redrive order) {
-    return redrive(Death.of(Arguments.notNull(dead, "dead")), order);
+    Arguments.notNull(dead, "dead");
+    return redrive(Death.of(dead), dead.state() == JobState.DEAD, order);
   }
 
   /**
@@ -482,10 +482,14 @@ public final class JobQueue {
    * @throws IllegalArgumentException if null or of another queue
    */
   public boolean redrive(Death dead, Redrive order) {
+    return redrive(dead, true, order);
+  }
+
+  private boolean redrive(Death dead, boolean wasDead, Redrive order) {
     refuseOtherQueue(dead);
     Arguments.notNull(order, "order");
     return listeners.told(
-        redriven(dead, order)
+        wasDead && redriven(dead, order)
             ? new JobEvent.Redriven(name, dead.id(), dead.token(), order)
             : stale(dead, JobEvent.Verb.REDRIVE));
   }
@@ -734,11 +738,7 @@ public final class JobQueue {
       Configuration host = dsl.configuration();
       Engine engine = Engine.of(host.dialect());
       Transactions transactions = new Transactions(host, engine, joins);
-      ConnectionProvider connections = host.connectionProvider();
-      boolean pooled = transactions.owns(connections);
-      if (!isReady(engine, transactions, connections)) {
-        create(connections, pooled);
-      }
+      new DatabaseCheck(engine, transactions, host.connectionProvider()).pass(migrates);
       return new JobQueue(
           transactions,
           engine,
@@ -747,50 +747,6 @@ public final class JobQueue {
           retry,
           maxPayloadBytes,
           new Listeners(listeners));
-    }
-
-    private static boolean isReady(
-        Engine engine, Transactions transactions, ConnectionProvider connections) {
-      Connection connection = acquire(connections);
-      try {
-        engine
-            .complaint(connection, transactions.owns(connections))
-            .ifPresent(
-                complaint -> {
-                  throw new IllegalArgumentException("dsl: its connection " + complaint);
-                });
-        boolean complete = Migrations.complete(connection);
-        transactions.endRead(connections, connection);
-        return complete;
-      } catch (SQLException e) {
-        throw new DataAccessException("Cannot look at the database: " + e.getMessage(), e);
-      } finally {
-        connections.release(connection);
-      }
-    }
-
-    private static Connection acquire(ConnectionProvider connections) {
-      Connection connection;
-      try {
-        connection = connections.acquire();
-      } catch (RuntimeException e) {
-        throw Drivers.explain(e);
-      }
-      if (connection == null) {
-        throw new IllegalArgumentException("dsl must have a connection or a data source");
-      }
-      return connection;
-    }
-
-    private void create(ConnectionProvider connections, boolean pooled) {
-      DataSource source =
-          connections instanceof DataSourceConnectionProvider d ? d.dataSource() : null;
-      if (!migrates || !pooled || source == null) {
-        throw new IllegalStateException(
-            "redrive's tables are missing or older than this version of the library;"
-                + " run Migrations.of(dataSource).migrate() first");
-      }
-      Migrations.of(source).migrate();
     }
   }
 }

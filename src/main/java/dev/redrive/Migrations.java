@@ -6,13 +6,17 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.jooq.Field;
 import org.jooq.Table;
+import org.jooq.UniqueKey;
 import org.jooq.exception.DataAccessException;
 import org.jooq.tools.jdbc.JDBCUtils;
 
@@ -66,14 +70,24 @@ public final class Migrations {
    */
   @CanIgnoreReturnValue
   public int migrate() {
-    return isComplete()
-        ? 0
-        : engine.migrating(database, source -> flyway(source).migrate().migrationsExecuted);
+    if (isComplete()) {
+      return 0;
+    }
+    int executed =
+        engine.migrating(database, source -> flyway(source).migrate().migrationsExecuted);
+    if (!isComplete()) {
+      throw new IllegalStateException(
+          "redrive's tables are incomplete though "
+              + HISTORY
+              + " says that they were created; restore them, or drop what is left of them and the"
+              + " history");
+    }
+    return executed;
   }
 
   private boolean isComplete() {
     try (Connection connection = database.getConnection()) {
-      boolean complete = complete(connection);
+      boolean complete = isComplete(connection);
       if (!complete) {
         refuseForeignTables(connection);
       }
@@ -107,11 +121,20 @@ public final class Migrations {
         .load();
   }
 
-  /** Whether a database has the tables of this version, whoever created them. */
-  static boolean complete(Connection connection) throws SQLException {
-    return columns(connection, HISTORY).isEmpty()
-        ? DefaultSchema.DEFAULT_SCHEMA.tableStream().allMatch(table -> hasAll(connection, table))
-        : migratedToLatest(connection);
+  /**
+   * Whether a database has the tables of this version, whoever created them: by the history, if
+   * there is one, and by what the tables are.
+   */
+  static boolean isComplete(Connection connection) throws SQLException {
+    if (!columns(connection, HISTORY).isEmpty() && !migratedToLatest(connection)) {
+      return false;
+    }
+    for (Table<?> table : DefaultSchema.DEFAULT_SCHEMA.getTables()) {
+      if (!isWhole(connection, table)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static boolean migratedToLatest(Connection connection) throws SQLException {
@@ -126,24 +149,44 @@ public final class Migrations {
     }
   }
 
-  private static boolean hasAll(Connection connection, Table<?> table) {
-    try {
-      Set<String> present = columns(connection, table.getName());
-      return table.fieldStream().map(Field::getName).allMatch(present::contains);
-    } catch (SQLException e) {
-      throw new DataAccessException("Cannot look at table " + table.getName(), e);
+  /** Columns and keys: without the keys, the same id could be stored and claimed twice. */
+  private static boolean isWhole(Connection connection, Table<?> table) throws SQLException {
+    DatabaseMetaData metaData = connection.getMetaData();
+    String catalog = connection.getCatalog();
+    String schema = connection.getSchema();
+    String name = table.getName();
+    if (!columns(connection, name).containsAll(names(table.fields()))) {
+      return false;
     }
+    UniqueKey<?> key = Objects.requireNonNull(table.getPrimaryKey());
+    try (ResultSet primary = metaData.getPrimaryKeys(catalog, schema, name);
+        ResultSet foreign = metaData.getImportedKeys(catalog, schema, name)) {
+      return names(primary, "COLUMN_NAME").equals(names(key.getFieldsArray()))
+          && names(foreign, "FKCOLUMN_NAME")
+              .equals(
+                  table.getReferences().stream()
+                      .flatMap(reference -> names(reference.getFieldsArray()).stream())
+                      .collect(Collectors.toSet()));
+    }
+  }
+
+  private static Set<String> names(Field<?>[] fields) {
+    return Arrays.stream(fields).map(Field::getName).collect(Collectors.toSet());
+  }
+
+  private static Set<String> names(ResultSet rows, String column) throws SQLException {
+    Set<String> names = new HashSet<>();
+    while (rows.next()) {
+      names.add(rows.getString(column).toLowerCase(Locale.ROOT));
+    }
+    return names;
   }
 
   private static Set<String> columns(Connection connection, String table) throws SQLException {
     DatabaseMetaData metaData = connection.getMetaData();
-    Set<String> names = new HashSet<>();
     try (ResultSet columns =
         metaData.getColumns(connection.getCatalog(), connection.getSchema(), table, null)) {
-      while (columns.next()) {
-        names.add(columns.getString("COLUMN_NAME").toLowerCase(Locale.ROOT));
-      }
+      return names(columns, "COLUMN_NAME");
     }
-    return names;
   }
 }

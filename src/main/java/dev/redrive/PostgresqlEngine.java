@@ -100,6 +100,9 @@ final class PostgresqlEngine extends Engine {
 
   @Override
   Optional<String> complaint(Connection connection, boolean pooled) throws SQLException {
+    if (!"PostgreSQL".equals(connection.getMetaData().getDatabaseProductName())) {
+      return Optional.of("is not to PostgreSQL, as the dialect says");
+    }
     try (Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery("show server_encoding")) {
       String encoding = rows.next() ? rows.getString(1) : "unknown";
@@ -121,4 +124,13 @@ final class PostgresqlEngine extends Engine {
   <T> T migrating(DataSource database, Function<DataSource, T> migration) {
     return FlywayOnPostgresql.run(() -> migration.apply(database));
   }
+
+  @Override
+  Connection physical(Connection connection) throws SQLException {
+    return PostgresqlTransactionProvider.physical(connection);
+  }
+
+  /** The server refuses everything in a failed transaction by itself. */
+  @Override
+  void lost(Connection connection, Throwable failed) {}
 }

@@ -12,6 +12,7 @@ import org.jooq.TransactionContext;
 import org.jooq.TransactionProvider;
 import org.jooq.exception.DataAccessException;
 import org.jooq.impl.DefaultConnectionProvider;
+import org.postgresql.PGConnection;
 
 /**
  * redrive's own transactions on PostgreSQL: at READ COMMITTED, whatever the default of the server,
@@ -154,7 +155,12 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
     }
   }
 
-  private static Connection physical(Connection connection) throws SQLException {
+  /** Asked by the driver's own type: a proxy may take itself for a connection, and be right. */
+  static Connection physical(Connection connection) throws SQLException {
+    if (connection.isWrapperFor(PGConnection.class)
+        && connection.unwrap(PGConnection.class) instanceof Connection driver) {
+      return driver;
+    }
     return connection.isWrapperFor(Connection.class)
         ? connection.unwrap(Connection.class)
         : connection;

@@ -1,6 +1,5 @@
 package dev.redrive;
 
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,14 +9,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jooq.ConnectionProvider;
+import org.jooq.impl.DataSourceConnectionProvider;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig.TransactionMode;
 import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteErrorCode;
-import org.sqlite.SQLiteException;
 
 /**
  * What redrive knows of SQLite connections: whether their settings keep its promises, and which
@@ -33,49 +31,13 @@ final class SqliteConnections {
 
   private static final Map<SQLiteConnection, Known> KNOWN =
       Collections.synchronizedMap(new WeakHashMap<>());
-  private static final Map<String, Semaphore> WRITE_LOCKS = new ConcurrentHashMap<>();
+  private static final Map<DataSource, Known> LAST_OF_POOL =
+      Collections.synchronizedMap(new WeakHashMap<>());
 
   private SqliteConnections() {}
 
-  /**
-   * A connection whose settings are good.
-   *
-   * @param writeLock fair, one permit, shared by all connections of this JVM to the file
-   */
-  record Known(String file, Semaphore writeLock, long busyTimeoutMillis) {
-
-    /**
-     * Waits for this JVM's turn to write, at most as long as SQLite would wait for the others. Like
-     * SQLite's own wait, it is not cut short by an interrupt: a worker that is told to stop can
-     * still finish what it did.
-     */
-    void awaitTurn() throws SQLException {
-      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(busyTimeoutMillis);
-      boolean interrupted = false;
-      try {
-        for (; ; ) {
-          try {
-            if (writeLock.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-              return;
-            }
-            throw new SQLiteException(
-                "another transaction of this JVM kept the write lock of "
-                    + file
-                    + " for the busy timeout of "
-                    + busyTimeoutMillis
-                    + " ms",
-                SQLiteErrorCode.SQLITE_BUSY);
-          } catch (InterruptedException e) {
-            interrupted = true;
-          }
-        }
-      } finally {
-        if (interrupted) {
-          Thread.currentThread().interrupt();
-        }
-      }
-    }
-  }
+  /** A connection whose settings are good. */
+  record Known(SqliteWriteLock writeLock, long busyTimeoutMillis) {}
 
   static SQLiteConnection unwrap(Connection connection) throws SQLException {
     return connection.unwrap(SQLiteConnection.class);
@@ -90,12 +52,26 @@ final class SqliteConnections {
       if (complaint.isPresent()) {
         throw new IllegalStateException("the SQLite connection " + complaint.get());
       }
-      String file = Path.of(databaseFile(sqlite)).toAbsolutePath().normalize().toString();
-      Semaphore writeLock = WRITE_LOCKS.computeIfAbsent(file, any -> new Semaphore(1, true));
-      known = new Known(file, writeLock, pragma(sqlite, "busy_timeout"));
+      known = new Known(SqliteWriteLock.of(databaseFile(sqlite)), pragma(sqlite, "busy_timeout"));
       KNOWN.put(sqlite, known);
     }
     return known;
+  }
+
+  /**
+   * What a pool's connections were like so far: enough to wait for one's turn before taking one of
+   * them, so that those who wait don't drain the pool that the others work with.
+   */
+  static Optional<Known> expected(ConnectionProvider connections) {
+    return connections instanceof DataSourceConnectionProvider pool
+        ? Optional.ofNullable(LAST_OF_POOL.get(pool.dataSource()))
+        : Optional.empty();
+  }
+
+  static void remember(ConnectionProvider connections, Known known) {
+    if (connections instanceof DataSourceConnectionProvider pool) {
+      LAST_OF_POOL.put(pool.dataSource(), known);
+    }
   }
 
   static Optional<String> complaint(Connection connection, boolean pooled) throws SQLException {

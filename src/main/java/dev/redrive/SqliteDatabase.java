@@ -6,8 +6,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.Locale;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
@@ -38,7 +37,8 @@ public final class SqliteDatabase implements AutoCloseable {
   static SqliteDatabase open(SqliteFile settings) {
     HikariDataSource pool;
     try {
-      pool = pool(settings);
+      refuseOtherJournal(settings);
+      pool = new HikariDataSource(config(settings));
     } catch (NoClassDefFoundError e) {
       throw new IllegalStateException(
           "Engine.sqlite needs com.zaxxer:HikariCP and org.xerial:sqlite-jdbc on the class path;"
@@ -54,56 +54,58 @@ public final class SqliteDatabase implements AutoCloseable {
     }
   }
 
-  private static HikariDataSource pool(SqliteFile settings) {
+  private static HikariConfig config(SqliteFile settings) {
     SQLiteConfig sqlite = new SQLiteConfig();
     sqlite.setJournalMode(JournalMode.valueOf(settings.journal().name()));
     sqlite.setSynchronous(SynchronousMode.FULL);
     sqlite.enforceForeignKeys(true);
     sqlite.setBusyTimeout((int) settings.busyTimeout().toMillis());
-    SQLiteDataSource source = new SQLiteDataSource(sqlite);
-    source.setUrl("jdbc:sqlite:" + settings.file());
 
     HikariConfig config = new HikariConfig();
     config.setPoolName("redrive-" + settings.file().getFileName());
-    config.setDataSource(source);
+    config.setDataSource(source(settings, sqlite));
     config.setMaximumPoolSize(settings.connections());
     config.setMinimumIdle(1);
-    settleJournal(source, settings);
-    return new HikariDataSource(config);
+    return config;
   }
 
-  /** SQLite changes the journal only while nobody else is at work, and does not wait for that. */
-  private static void settleJournal(DataSource source, SqliteFile settings) {
-    long start = System.nanoTime();
-    for (; ; ) {
-      try {
-        refuseOtherJournal(source, settings);
-        return;
-      } catch (SQLException e) {
-        if (!SqliteConnections.busy(e)
-            || System.nanoTime() - start >= settings.busyTimeout().toNanos()) {
-          throw new DataAccessException("Cannot open the database: " + e.getMessage(), e);
-        }
+  private static SQLiteDataSource source(SqliteFile settings, SQLiteConfig config) {
+    SQLiteDataSource source = new SQLiteDataSource(config);
+    source.setUrl("jdbc:sqlite:" + settings.file());
+    return source;
+  }
+
+  /**
+   * A file's journal is changed by whoever opens it, under the feet of those who have it open: they
+   * can open no further connection then. So only a file that is still empty takes the one chosen.
+   */
+  private static void refuseOtherJournal(SqliteFile settings) {
+    SQLiteConfig asItIs = new SQLiteConfig();
+    asItIs.setBusyTimeout((int) settings.busyTimeout().toMillis());
+    try (Connection connection = source(settings, asItIs).getConnection();
+        Statement statement = connection.createStatement()) {
+      String found = first(statement, "pragma journal_mode");
+      boolean empty = first(statement, "select count(*) from sqlite_master").equals("0");
+      if (!empty && !settings.journal().name().equalsIgnoreCase(found)) {
+        throw new IllegalStateException(
+            String.format(
+                "%s has journal mode %s, not %s: choose that one with journal(Journal.%s),"
+                    + " or change the file while nobody has it open, with sqlite3 and pragma"
+                    + " journal_mode = %s",
+                settings.file(),
+                found,
+                settings.journal(),
+                found.toUpperCase(Locale.ROOT),
+                settings.journal().name().toLowerCase(Locale.ROOT)));
       }
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+    } catch (SQLException e) {
+      throw new DataAccessException("Cannot open " + settings.file() + ": " + e.getMessage(), e);
     }
   }
 
-  /** SQLite keeps another mode without an error where it can't change it. */
-  private static void refuseOtherJournal(DataSource source, SqliteFile settings)
-      throws SQLException {
-    String wanted = settings.journal().name();
-    try (Connection connection = source.getConnection();
-        Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery("pragma journal_mode")) {
-      String found = rows.next() ? rows.getString(1) : "unknown";
-      if (!wanted.equalsIgnoreCase(found)) {
-        throw new IllegalStateException(
-            String.format(
-                "%s keeps journal mode %s and does not take %s: another process has it open;"
-                    + " choose the same journal everywhere",
-                settings.file(), found, wanted));
-      }
+  private static String first(Statement statement, String query) throws SQLException {
+    try (ResultSet rows = statement.executeQuery(query)) {
+      return rows.next() ? String.valueOf(rows.getString(1)) : "";
     }
   }
 

@@ -18,6 +18,7 @@ import org.jooq.SQLDialect;
 import org.jooq.Select;
 import org.jooq.SelectForUpdateStep;
 import org.jooq.TransactionProvider;
+import org.jooq.exception.DataAccessException;
 
 /** SQLite in a file. Its clock is the system's: every process on the file shares the machine. */
 final class SqliteEngine extends Engine {
@@ -76,5 +77,27 @@ final class SqliteEngine extends Engine {
   @Override
   <T> T migrating(DataSource database, Function<DataSource, T> migration) {
     return SqliteMigration.run(database, migration);
+  }
+
+  @Override
+  Connection physical(Connection connection) throws SQLException {
+    return SqliteConnections.unwrap(connection);
+  }
+
+  /** A full disk, for one, undoes the whole transaction; what came next would be stored at once. */
+  @Override
+  void lost(Connection connection, Throwable failed) {
+    String closed = "it was closed, so that nothing more is stored outside of a transaction";
+    try {
+      SqliteConnections.unwrap(connection).close();
+    } catch (SQLException e) {
+      failed.addSuppressed(e);
+      closed = "it could not be closed: do no more on it";
+    }
+    throw new DataAccessException(
+        "SQLite has undone the whole transaction on this connection, the host's work in it included;"
+            + " roll back and begin anew on another connection: "
+            + closed,
+        failed);
   }
 }

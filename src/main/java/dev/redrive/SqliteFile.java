@@ -1,5 +1,6 @@
 package dev.redrive;
 
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,7 +27,16 @@ public record SqliteFile(Path file, Journal journal, Duration busyTimeout, int c
           "busyTimeout must be 1 ms to 1 hour, it is " + busyTimeout);
     }
     Arguments.range(connections, "connections", 1, 64);
+    if (file.getFileSystem() != FileSystems.getDefault()) {
+      throw new IllegalArgumentException(
+          "file must lie in the machine's own file system, not in " + file.getFileSystem());
+    }
     file = file.toAbsolutePath();
+    if (!file.toString().equals(file.toString().trim())) {
+      throw new IllegalArgumentException(
+          "file must not end with a space or a control character, which the driver cuts off: "
+              + file);
+    }
     if (file.toString().contains("?")) {
       throw new IllegalArgumentException(
           "file must not hold a question mark, which the driver takes for settings: " + file);
@@ -45,8 +55,8 @@ public record SqliteFile(Path file, Journal journal, Duration busyTimeout, int c
   }
 
   /**
-   * These settings with another journal. It is set when the file is opened, so every process that
-   * opens the file has to choose the same.
+   * These settings with another journal. It is set when the file is created, and every process that
+   * opens the file has to choose the same: a file that has another is refused.
    *
    * @param journal the journal
    * @return a copy
@@ -86,7 +96,7 @@ public record SqliteFile(Path file, Journal journal, Duration busyTimeout, int c
    *
    * @return the open database, to be closed by the caller
    * @throws IllegalStateException if HikariCP or sqlite-jdbc is not on the class path, or the file
-   *     does not take the journal because another process has it open with another
+   *     has another journal than the one chosen
    * @throws RuntimeException if the file cannot be opened, is no database, or cannot be migrated
    */
   public SqliteDatabase open() {

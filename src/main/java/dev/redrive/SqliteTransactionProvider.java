@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
@@ -46,23 +47,49 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   public void begin(TransactionContext context) {
     Configuration configuration = Arguments.notNull(context, "context").configuration();
     ConnectionProvider connections = configuration.connectionProvider();
-    Connection connection = connections.acquire();
-    if (connection == null) {
-      throw new DataAccessException("Cannot begin: the configuration has no connection");
-    }
     try {
-      context.transaction(
-          isOpen(connections, connection)
-              ? Nested.begin(connections, connection)
-              : Outermost.begin(connections, connection));
-      configuration.set(new InTransaction(connection));
+      Level level = begin(connections);
+      context.transaction(level);
+      configuration.set(new InTransaction(level.connection()));
     } catch (SQLException e) {
-      connections.release(connection);
       throw new DataAccessException("Cannot begin a transaction: " + e.getMessage(), e);
-    } catch (RuntimeException | Error e) {
-      connections.release(connection);
+    }
+  }
+
+  /** Waits for its turn before it takes a connection, where the pool is known already. */
+  private static Level begin(ConnectionProvider connections) throws SQLException {
+    Optional<SqliteConnections.Known> expected = SqliteConnections.expected(connections);
+    long start = System.nanoTime();
+    if (expected.isPresent()) {
+      expected.get().writeLock().await(end(start, expected.get()));
+    }
+    @Nullable Connection connection = null;
+    try {
+      connection = connections.acquire();
+      if (connection == null) {
+        throw new DataAccessException("Cannot begin: the configuration has no connection");
+      }
+      if (expected.isEmpty() && isOpen(connections, connection)) {
+        return Nested.begin(connections, connection);
+      }
+      SqliteConnections.Known known = SqliteConnections.known(connection);
+      if (expected.isEmpty()) {
+        known.writeLock().await(end(start, known));
+        expected = Optional.of(known);
+      }
+      SqliteConnections.remember(connections, known);
+      return new Outermost(connections, connection, expected.get()).begin(end(start, known));
+    } catch (SQLException | RuntimeException | Error e) {
+      expected.ifPresent(turn -> turn.writeLock().release());
+      if (connection != null) {
+        connections.release(connection);
+      }
       throw e;
     }
+  }
+
+  private static long end(long start, SqliteConnections.Known known) {
+    return start + TimeUnit.MILLISECONDS.toNanos(known.busyTimeoutMillis());
   }
 
   @Override
@@ -88,7 +115,9 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   /** A pool's connection carries no open work, even with auto-commit off; any other may. */
   private static boolean isOpen(ConnectionProvider connections, Connection connection)
       throws SQLException {
-    return !(connections instanceof DataSourceConnectionProvider) && !connection.getAutoCommit();
+    return !(connections instanceof DataSourceConnectionProvider)
+        && !(connections instanceof Transactions.Idle)
+        && !connection.getAutoCommit();
   }
 
   /** What statements inside the transaction take their connection from. */
@@ -103,6 +132,8 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   }
 
   private interface Level extends Transaction {
+    Connection connection();
+
     void commit() throws SQLException;
 
     void rollback() throws SQLException;
@@ -126,6 +157,10 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       try {
         connection.rollback(savepoint);
         connection.releaseSavepoint(savepoint);
+      } catch (SQLException e) {
+        // SQLite has undone the outer transaction as well: nothing more may be stored here
+        SqliteConnections.unwrap(connection).close();
+        throw e;
       } finally {
         connections.release(connection);
       }
@@ -136,58 +171,71 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     private final ConnectionProvider connections;
     private final Connection connection;
     private final SQLiteConnection sqlite;
-    private final SqliteConnections.Known known;
+    private final SqliteConnections.Known turn;
+    private final TransactionMode mode;
     private final boolean autoCommit;
     private boolean active;
+    private boolean clean = true;
     private boolean over;
 
-    private Outermost(ConnectionProvider connections, Connection connection) throws SQLException {
+    /** Only in one's turn: a connection that threads share may be in another's transaction. */
+    Outermost(ConnectionProvider connections, Connection connection, SqliteConnections.Known turn)
+        throws SQLException {
       this.connections = connections;
       this.connection = connection;
       this.sqlite = SqliteConnections.unwrap(connection);
-      this.known = SqliteConnections.known(connection);
+      this.turn = turn;
+      this.mode = sqlite.getConnectionConfig().getTransactionMode();
       this.autoCommit = connection.getAutoCommit();
     }
 
-    static Outermost begin(ConnectionProvider connections, Connection connection)
-        throws SQLException {
-      Outermost transaction = new Outermost(connections, connection);
-      transaction.known.awaitTurn();
+    @Override
+    public Connection connection() {
+      return connection;
+    }
+
+    Outermost begin(long end) throws SQLException {
       try {
-        transaction.beginImmediate();
-        return transaction;
+        beginImmediate(end);
+        turn.writeLock().use(sqlite);
+        return this;
       } catch (SQLException | RuntimeException | Error e) {
-        transaction.known.writeLock().release();
-        transaction.restore(false);
+        clean = false;
+        restore();
         throw e;
       }
     }
 
-    private void beginImmediate() throws SQLException {
+    private void beginImmediate(long end) throws SQLException {
       if (!autoCommit) {
         connection.setAutoCommit(true); // ends the empty transaction that the driver has begun
       }
       mode(TransactionMode.IMMEDIATE);
-      long start = System.nanoTime();
-      long patience = TimeUnit.MILLISECONDS.toNanos(known.busyTimeoutMillis());
-      for (; ; ) {
-        try {
-          connection.setAutoCommit(false);
-          active = true;
-          return;
-        } catch (SQLException e) {
-          sqlite.getConnectionConfig().setAutoCommit(true); // the driver believes it has begun
-          if (!SqliteConnections.busy(e) || System.nanoTime() - start >= patience) {
-            throw e;
+      try {
+        patience(Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
+        while (!active) {
+          try {
+            connection.setAutoCommit(false);
+            active = true;
+          } catch (SQLException e) {
+            sqlite.getConnectionConfig().setAutoCommit(true); // the driver believes it has begun
+            if (!SqliteConnections.busy(e) || System.nanoTime() - end >= 0) {
+              throw e;
+            }
           }
         }
+      } finally {
+        patience(turn.busyTimeoutMillis());
       }
+    }
+
+    private void patience(long millis) throws SQLException {
+      sqlite.setBusyTimeout((int) millis);
     }
 
     @Override
     public void commit() throws SQLException {
       mode(TransactionMode.DEFERRED);
-      boolean clean = true;
       try {
         connection.commit();
       } catch (SQLException e) {
@@ -196,7 +244,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
           throw e;
         }
       }
-      end(clean);
+      end();
     }
 
     @Override
@@ -204,11 +252,13 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       if (!over) {
         mode(TransactionMode.DEFERRED);
         try {
-          end(rolledBack());
-        } catch (SQLException e) {
+          clean &= rolledBack();
+        } catch (SQLException | RuntimeException e) {
+          clean = false;
           closeForGood();
-          end(false);
           throw e;
+        } finally {
+          end();
         }
       }
     }
@@ -230,22 +280,26 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       }
     }
 
-    private void end(boolean clean) {
+    private void end() {
       over = true;
-      known.writeLock().release();
-      restore(clean);
-      connections.release(connection);
+      try {
+        restore();
+      } finally {
+        turn.writeLock().release();
+        connections.release(connection);
+      }
     }
 
     /** Leaves the connection as it came, or makes sure that nobody gets it again. */
-    private void restore(boolean clean) {
+    private void restore() {
       try {
         mode(TransactionMode.DEFERRED);
         if (!active) {
           sqlite.getConnectionConfig().setAutoCommit(true); // where the driver believes otherwise
         }
         connection.setAutoCommit(autoCommit);
-      } catch (SQLException e) {
+        mode(mode);
+      } catch (SQLException | RuntimeException e) {
         closeForGood();
       }
       if (!clean) {
@@ -268,7 +322,9 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   }
 
   private static void evict(ConnectionProvider connections, Connection connection) {
-    if (connections instanceof DataSourceConnectionProvider pool) {
+    ConnectionProvider origin =
+        connections instanceof Transactions.Idle idle ? idle.origin() : connections;
+    if (origin instanceof DataSourceConnectionProvider pool) {
       try {
         Hikari.evict(pool.dataSource(), connection);
       } catch (NoClassDefFoundError e) {

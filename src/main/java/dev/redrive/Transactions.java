@@ -42,11 +42,17 @@ final class Transactions {
   private final Configuration host;
   private final Engine engine;
   private final boolean joins;
+  private final boolean onlyJoins;
 
   Transactions(Configuration host, Engine engine, boolean joins) {
+    this(host, engine, joins, false);
+  }
+
+  private Transactions(Configuration host, Engine engine, boolean joins, boolean onlyJoins) {
     this.host = host;
     this.engine = engine;
     this.joins = joins;
+    this.onlyJoins = onlyJoins;
   }
 
   /** One call's way to the database: each write is a transaction, or all are part of the host's. */
@@ -71,12 +77,12 @@ final class Transactions {
     return on(
         connections,
         connection -> {
-          ConnectionProvider one = new DefaultConnectionProvider(connection);
-          if (connection.getAutoCommit()) {
-            return work.apply(ours(one, engine.transactionProvider(one)));
+          if (!isHosts(connections, connection)) {
+            return work.apply(onIdle(connections, connection));
           }
           List<Runnable> afterwards = new ArrayList<>();
-          T answer = underSavepoint(connection, () -> work.apply(joined(one, afterwards)));
+          Session joined = joined(new DefaultConnectionProvider(connection), afterwards);
+          T answer = underSavepoint(connection, () -> work.apply(joined));
           afterwards.forEach(Runnable::run);
           return answer;
         });
@@ -92,22 +98,14 @@ final class Transactions {
         connections,
         connection -> {
           DSLContext dsl = configured(new DefaultConnectionProvider(connection)).dsl();
-          if (!owns(connections) && !connection.getAutoCommit()) {
+          if (!owns(connections) && isHosts(connections, connection)) {
             return underSavepoint(connection, () -> work.apply(dsl));
           }
-          try {
-            return work.apply(dsl);
-          } finally {
-            endRead(connections, connection);
-          }
+          // with auto-commit off a look begins a transaction, which has to end
+          return connection.getAutoCommit()
+              ? work.apply(dsl)
+              : onIdle(connections, connection).write(work);
         });
-  }
-
-  /** Ends the transaction that a look began on a pool's connection with auto-commit off. */
-  void endRead(ConnectionProvider connections, Connection connection) throws SQLException {
-    if (owns(connections) && !hasHostsProvider() && !connection.getAutoCommit()) {
-      connection.rollback();
-    }
   }
 
   /** Whether every connection comes without open work of the host's. */
@@ -119,7 +117,65 @@ final class Transactions {
   boolean wouldJoin() {
     ConnectionProvider connections = host.connectionProvider();
     return (!owns(connections) || hasHostsProvider())
-        && on(connections, connection -> !connection.getAutoCommit());
+        && on(connections, connection -> isHosts(connections, connection));
+  }
+
+  /**
+   * These transactions on the connection of an open one, never without it.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  Transactions within(Configuration transaction) {
+    Transactions joining = new Transactions(transaction, engine, true, true);
+    boolean pooled = transaction.connectionProvider() instanceof DataSourceConnectionProvider;
+    if ((pooled && !joins) || !joining.wouldJoin()) {
+      throw new IllegalArgumentException(
+          "transaction must have an open transaction (auto-commit off); inside of jOOQ's"
+              + " transaction(tx -> ...) that is tx.dsl(), not the context it was begun on");
+    }
+    return joining;
+  }
+
+  /**
+   * Whether a transaction of the host's is open on a connection. Auto-commit off may be just the
+   * habit of a pool behind the provider: then a second connection is another one, and what is done
+   * on the first would be lost when it goes back.
+   */
+  private boolean isHosts(ConnectionProvider connections, Connection connection)
+      throws SQLException {
+    if (connection.getAutoCommit()) {
+      return false;
+    }
+    Connection second = connections.acquire();
+    if (second == null) {
+      throw new DataAccessException("The DSLContext has no connection");
+    }
+    try {
+      return engine.physical(second) == engine.physical(connection);
+    } finally {
+      connections.release(second);
+    }
+  }
+
+  /** A connection of which we know that no work of the host's is open on it. */
+  record Idle(ConnectionProvider origin, Connection connection) implements ConnectionProvider {
+    @Override
+    public Connection acquire() {
+      return connection;
+    }
+
+    @Override
+    public void release(Connection used) {}
+  }
+
+  private Session onIdle(ConnectionProvider connections, Connection connection) {
+    if (onlyJoins) {
+      throw new IllegalStateException(
+          "the transaction that this queue was made for by JobQueue.within has ended;"
+              + " take the queue it was made from");
+    }
+    ConnectionProvider idle = new Idle(connections, connection);
+    return ours(idle, engine.transactionProvider(idle));
   }
 
   /** Whether transactions go through a provider of the host's, which may have one open already. */
@@ -165,7 +221,7 @@ final class Transactions {
 
   /** Whether the host's provider only nested our transaction in one that is still open. */
   private boolean isNested(ConnectionProvider connections) {
-    return hasHostsProvider() && on(connections, connection -> !connection.getAutoCommit());
+    return hasHostsProvider() && on(connections, connection -> isHosts(connections, connection));
   }
 
   private Session joined(ConnectionProvider connections, List<Runnable> afterwards) {
@@ -196,7 +252,7 @@ final class Transactions {
         .set(settings())
         .set(connections)
         .set(host.executeListenerProviders())
-        .set(host.transactionListenerProviders());
+        .set(SafeTransactionListener.around(host.transactionListenerProviders()));
   }
 
   /** How the reviewed SQL is written. */
@@ -235,20 +291,25 @@ final class Transactions {
     }
   }
 
-  private static <T> T underSavepoint(Connection connection, Supplier<T> work) throws SQLException {
+  private <T> T underSavepoint(Connection connection, Supplier<T> work) throws SQLException {
     Savepoint before = connection.setSavepoint();
     T answer;
     try {
       answer = work.get();
     } catch (Throwable e) {
-      try {
-        connection.rollback(before);
-      } catch (SQLException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      undo(connection, before, e);
       throw e;
     }
     connection.releaseSavepoint(before);
     return answer;
+  }
+
+  private void undo(Connection connection, Savepoint before, Throwable failed) {
+    try {
+      connection.rollback(before);
+    } catch (SQLException lost) {
+      failed.addSuppressed(lost);
+      engine.lost(connection, failed);
+    }
   }
 }

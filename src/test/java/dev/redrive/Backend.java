@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
@@ -113,7 +115,7 @@ public enum Backend {
     static SqliteStore copy(Journal journal) {
       try {
         Path file = Templates.FOLDER.resolve(UUID.randomUUID() + ".db");
-        Files.copy(Templates.SQLITE, file);
+        Files.copy(Templates.of(journal), file);
         return new SqliteStore(Engine.sqlite(file).journal(journal).open(), file);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
@@ -144,13 +146,25 @@ public enum Backend {
   /** Databases migrated once, copied for each test. */
   private static final class Templates {
     static final Path FOLDER;
-    static final Path SQLITE;
+    private static final Map<Journal, Path> FILES = new ConcurrentHashMap<>();
 
     static {
       try {
         FOLDER = Files.createDirectories(Path.of("target", "test-databases")).toAbsolutePath();
-        SQLITE = Files.createTempFile(FOLDER, "template", ".db");
-        Engine.sqlite(SQLITE).open().close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    static Path of(Journal journal) {
+      return FILES.computeIfAbsent(journal, Templates::create);
+    }
+
+    private static Path create(Journal journal) {
+      try {
+        Path file = Files.createTempFile(FOLDER, "template", ".db");
+        Engine.sqlite(file).journal(journal).open().close();
+        return file;
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

@@ -3,6 +3,7 @@ package dev.redrive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -319,30 +320,87 @@ class HostTransactionTest extends QueueTest {
     backend.mend(store, "redrives");
   }
 
-  @Test
-  void aPoolWithAutoCommitOffLosesNothing() {
+  private HikariDataSource poolWithAutoCommitOff() {
+    HikariDataSource original = (HikariDataSource) store.dataSource();
     HikariConfig config = new HikariConfig();
-    config.setDataSource(((HikariDataSource) store.dataSource()).getDataSource());
+    config.setDataSource(original.getDataSource());
     if (config.getDataSource() == null) {
-      config.setJdbcUrl(((HikariDataSource) store.dataSource()).getJdbcUrl());
-      config.setUsername(((HikariDataSource) store.dataSource()).getUsername());
-      config.setPassword(((HikariDataSource) store.dataSource()).getPassword());
+      config.setJdbcUrl(original.getJdbcUrl());
+      config.setUsername(original.getUsername());
+      config.setPassword(original.getPassword());
     }
     config.setAutoCommit(false);
-    config.setMaximumPoolSize(2);
-    try (HikariDataSource pool = new HikariDataSource(config)) {
-      JobQueue pooled = on(DSL.using(pool, backend.engine().dialect()));
-      assertThat(pooled.submit(job("j1")).created()).isTrue();
-      assertThat(queue.find("j1")).isPresent();
-      Lease lease = pooled.claim("A", LEASE).orElseThrow();
-      assertThat(find("j1").state()).isEqualTo(JobState.LEASED);
-      assertThat(pooled.find("j1")).isPresent();
-      assertThat(pooled.finish(lease, Outcome.permanent("http-422"))).isTrue();
-      assertThat(pooled.redrive(pooled.find("j1").orElseThrow(), ORDER)).isTrue();
-      assertThat(find("j1").state()).isEqualTo(JobState.PENDING);
-      // a connection that lies idle holds nothing that stops others
-      assertThat(queue.submit(job("j2")).created()).isTrue();
+    config.setMaximumPoolSize(4);
+    return new HikariDataSource(config);
+  }
+
+  @Test
+  void aPoolWithAutoCommitOffLosesNothing() {
+    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+      losesNothing(on(DSL.using(pool, backend.engine().dialect())), "j");
     }
+  }
+
+  /** Auto-commit off is no transaction of the host's when it is only the pool's habit. */
+  @Test
+  void aPoolWithAutoCommitOffBehindOtherProvidersLosesNothing() {
+    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+      DSLContext dsl = DSL.using(pool, backend.engine().dialect());
+      losesNothing(JobQueue.builder(dsl).clock(clock).joins().build(), "a");
+      losesNothing(
+          on(
+              DSL.using(
+                  new DefaultConfiguration()
+                      .set(backend.engine().dialect())
+                      .set(
+                          new ThreadLocalTransactionProvider(
+                              new DataSourceConnectionProvider(pool))))),
+          "b");
+    }
+  }
+
+  private void losesNothing(JobQueue pooled, String id) {
+    assertThat(pooled.submit(job(id)).created()).isTrue();
+    assertThat(queue.find(id)).isPresent();
+    Lease lease = pooled.claim("A", LEASE).orElseThrow();
+    assertThat(find(id).state()).isEqualTo(JobState.LEASED);
+    assertThat(pooled.find(id)).isPresent();
+    assertThat(pooled.finish(lease, Outcome.permanent("http-422"))).isTrue();
+    assertThat(pooled.redrive(pooled.find(id).orElseThrow(), ORDER)).isTrue();
+    assertThat(find(id).state()).isEqualTo(JobState.PENDING);
+    assertThat(pooled.finish(pooled.claim("A", LEASE).orElseThrow(), Outcome.ok())).isTrue();
+    // a connection that lies idle holds nothing that stops others
+    submit(id + "-other");
+    assertThat(queue.finish(claim("A").orElseThrow(), Outcome.ok())).isTrue();
+  }
+
+  @Test
+  void withinRefusesThePoolAlsoWithAutoCommitOff() {
+    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+      DSLContext outer = DSL.using(pool, backend.engine().dialect());
+      JobQueue pooled = on(outer);
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> pooled.within(outer))
+          .withMessageStartingWith("transaction must have an open transaction");
+      outer.transaction(
+          inner -> assertThat(pooled.within(inner.dsl()).submit(job("j1")).created()).isTrue());
+    }
+    assertThat(queue.find("j1")).isPresent();
+  }
+
+  @Test
+  void aQueueWithinATransactionEndsWithIt() throws SQLException {
+    try (Connection connection = store.dataSource().getConnection()) {
+      connection.setAutoCommit(false);
+      JobQueue within = queue.within(DSL.using(connection, backend.engine().dialect()));
+      assertThat(within.submit(job("j1")).created()).isTrue();
+      connection.commit();
+      connection.setAutoCommit(true);
+      assertThatIllegalStateException()
+          .isThrownBy(() -> within.submit(job("j2")))
+          .withMessageContaining("has ended");
+    }
+    assertThat(queue.find("j2")).isEmpty();
   }
 
   @Test

@@ -109,6 +109,18 @@ class RedriveTest extends QueueTest {
     assertThat(auditRows()).isZero();
   }
 
+  /** The token is the same, but nobody has looked at this death. */
+  @Test
+  void aLookFromBeforeTheDeathAllowsNothing() {
+    Lease lease = leased("j1");
+    Job alive = find("j1");
+    assertThat(queue.finish(lease, Outcome.permanent("http-422"))).isTrue();
+    assertThat(queue.investigate(alive, "OPS-1", "kim")).isFalse();
+    assertThat(queue.redrive(alive, ORDER)).isFalse();
+    assertThat(find("j1").investigation()).isEmpty();
+    assertThat(auditRows()).isZero();
+  }
+
   /** Cases 4.3 and 10.12. */
   @Test
   void case_4_3_aRedriveWhoseAuditFailsLeavesTheJobDead() {

@@ -3,8 +3,13 @@ package dev.redrive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -13,14 +18,23 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jooq.SQLDialect;
+import org.jooq.TransactionContext;
+import org.jooq.TransactionListener;
 import org.jooq.exception.DataAccessException;
 import org.jooq.impl.DSL;
+import org.jooq.impl.DefaultConfiguration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +44,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteDataSource;
 
 /** SQLite files under other processes' locks, in both journal modes. */
@@ -170,6 +185,10 @@ class SqliteTransactionTest {
       JobQueue waiting = JobQueue.on(second.dsl());
       child.say("read");
       child.expect("read");
+      SQLiteConnection failed;
+      try (Connection only = second.dataSource().getConnection()) {
+        failed = only.unwrap(SQLiteConnection.class);
+      }
       if (journal == Journal.WAL) {
         assertThat(waiting.finish(lease, Outcome.ok())).isTrue();
         child.say("commit");
@@ -182,6 +201,10 @@ class SqliteTransactionTest {
       child.say("commit");
       child.expect("commit");
       assertThat(state("j1")).isEqualTo(JobState.LEASED);
+      // the connection whose commit failed is never handed out again
+      try (Connection next = second.dataSource().getConnection()) {
+        assertThat(next.unwrap(SQLiteConnection.class)).isNotSameAs(failed);
+      }
       // neither another process nor the pool that failed is locked out
       child.say("writes");
       child.expect("writes");
@@ -267,12 +290,7 @@ class SqliteTransactionTest {
     try (Connection good = small();
         Connection bad = raw()) {
       int[] handedOut = {0};
-      DataSource mixed =
-          (DataSource)
-              java.lang.reflect.Proxy.newProxyInstance(
-                  getClass().getClassLoader(),
-                  new Class<?>[] {DataSource.class},
-                  (proxy, method, arguments) -> handedOut[0]++ == 0 ? good : bad);
+      DataSource mixed = handingOut(() -> handedOut[0]++ < 2 ? unclosed(good) : bad);
       JobQueue mixedQueue = JobQueue.on(DSL.using(mixed, SQLDialect.SQLITE));
       assertThatExceptionOfType(IllegalStateException.class)
           .isThrownBy(() -> mixedQueue.submit(NewJob.of("j1", "{}")))
@@ -289,7 +307,7 @@ class SqliteTransactionTest {
       for (Future<?> done :
           threads.invokeAll(
               java.util.stream.IntStream.range(0, 4)
-                  .<java.util.concurrent.Callable<Void>>mapToObj(
+                  .<Callable<Void>>mapToObj(
                       t ->
                           () -> {
                             for (int i = 0; i < 25; i++) {
@@ -353,23 +371,244 @@ class SqliteTransactionTest {
         .withMessageContaining("question mark");
   }
 
-  /** Two processes that chose different journals would switch it under each other's feet. */
+  /** A journal is changed under the feet of those who have the file open. */
   @Test
-  void anotherJournalThanTheOthersIsRefusedWhileTheyHaveItOpen() throws Exception {
-    Lease lease = leased("j1");
+  void aFileWithAnotherJournalIsRefused() throws SQLException {
     Journal other = journal == Journal.WAL ? Journal.DELETE : Journal.WAL;
-    try (ChildJvm child = ChildJvm.start(SqliteChild.class, file.toString())) {
-      child.say("read");
-      child.expect("read");
-      assertThatExceptionOfType(RuntimeException.class)
+    assertThatIllegalStateException()
+        .isThrownBy(() -> Engine.sqlite(file).journal(other).open().close())
+        .withMessageContaining("has journal mode")
+        .withMessageContaining("journal(Journal." + journal + ")");
+    try (Connection connection = raw();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("pragma journal_mode")) {
+      assertThat(rows.getString(1)).isEqualToIgnoringCase(journal.name());
+    }
+  }
+
+  /** SQLite undoes the whole transaction of the host: what comes next must not be stored alone. */
+  @Test
+  void afterAFullDiskTheHostsTransactionStoresNothingMore() throws SQLException {
+    try (Connection connection = small()) {
+      connection.setAutoCommit(false);
+      JobQueue inHost = JobQueue.on(DSL.using(connection, SQLDialect.SQLITE));
+      assertThat(inHost.submit(NewJob.of("first", "{}")).created()).isTrue();
+      assertThatExceptionOfType(DataAccessException.class)
+          .isThrownBy(() -> inHost.submit(NewJob.of("big", "x".repeat(900_000))))
+          .withMessageContaining("undone the whole transaction")
+          .withStackTraceContaining("SQLITE_FULL");
+      assertThatExceptionOfType(DataAccessException.class)
+          .isThrownBy(() -> inHost.submit(NewJob.of("second", "{}")));
+    }
+    assertThat(queue.claim("A", LEASE, 10)).isEmpty();
+    assertThat(queue.submit(NewJob.of("first", "{}")).created()).isTrue();
+  }
+
+  /** The same through our own provider, with a host that swallows the error. */
+  @Test
+  void afterAFullDiskOurProvidersTransactionStoresNothingMore() {
+    try (SqliteDatabase one = Engine.sqlite(file).journal(journal).connections(1).open()) {
+      one.dsl().execute("pragma max_page_count = 60");
+      JobQueue full = JobQueue.on(one.dsl());
+      assertThatExceptionOfType(DataAccessException.class)
           .isThrownBy(
               () ->
-                  Engine.sqlite(file)
-                      .journal(other)
-                      .busyTimeout(Duration.ofMillis(50))
-                      .open()
-                      .close());
+                  one.dsl()
+                      .transaction(
+                          tx -> {
+                            JobQueue inHost = full.within(tx.dsl());
+                            assertThat(inHost.submit(NewJob.of("first", "{}")).created()).isTrue();
+                            assertThatExceptionOfType(DataAccessException.class)
+                                .isThrownBy(
+                                    () -> inHost.submit(NewJob.of("big", "x".repeat(900_000))));
+                            assertThatExceptionOfType(DataAccessException.class)
+                                .isThrownBy(() -> inHost.submit(NewJob.of("second", "{}")));
+                          }));
+      assertThat(full.find("second")).isEmpty();
+      assertThat(full.submit(NewJob.of("third", "{}")).created()).isTrue();
     }
-    assertThat(queue.finish(lease, Outcome.ok())).isTrue();
+    assertThat(queue.claim("A", LEASE, 10)).extracting(Lease::id).containsExactly("third");
+  }
+
+  /** Like Spring's SingleConnectionDataSource. */
+  @Test
+  void threadsThatShareOneConnectionLoseNothing() throws Exception {
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (Connection connection = good()) {
+      JobQueue shared = JobQueue.on(DSL.using(single(connection), SQLDialect.SQLITE));
+      AtomicBoolean enough = new AtomicBoolean();
+      Future<?> looking =
+          thread.submit(
+              () -> {
+                while (!enough.get()) {
+                  assertThat(shared.find("none")).isEmpty();
+                }
+              });
+      for (int i = 0; i < 100; i++) {
+        assertThat(shared.submit(NewJob.of("j" + i, "{}")).created()).isTrue();
+      }
+      enough.set(true);
+      looking.get();
+    } finally {
+      thread.shutdownNow();
+    }
+    assertThat(queue.claim("A", LEASE, 1_000)).hasSize(100);
+  }
+
+  private Connection good() throws SQLException {
+    SQLiteConfig config = new SQLiteConfig();
+    config.enforceForeignKeys(true);
+    config.setBusyTimeout(20_000);
+    SQLiteDataSource source = new SQLiteDataSource(config);
+    source.setUrl("jdbc:sqlite:" + file);
+    return source.getConnection();
+  }
+
+  /** A data source that always hands out the same connection, which nobody closes. */
+  private static DataSource single(Connection connection) {
+    Connection unclosed = unclosed(connection);
+    return handingOut(() -> unclosed);
+  }
+
+  private static Connection unclosed(Connection connection) {
+    return (Connection)
+        Proxy.newProxyInstance(
+            SqliteTransactionTest.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> {
+              try {
+                return method.getName().equals("close")
+                    ? null
+                    : method.invoke(connection, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  private static DataSource handingOut(Supplier<Connection> next) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            SqliteTransactionTest.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) ->
+                method.getName().equals("hashCode") ? (Object) 1 : next.get());
+  }
+
+  /** Those who wait for their turn leave the pool to the others. */
+  @Test
+  void aSmallPoolIsNotDrainedByThoseWhoWait() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    try (SqliteDatabase small =
+        Engine.sqlite(file)
+            .journal(journal)
+            .connections(2)
+            .busyTimeout(Duration.ofSeconds(20))
+            .open()) {
+      JobQueue busy = JobQueue.on(small.dsl());
+      assertThat(busy.submit(NewJob.of("warm", "{}")).created()).isTrue();
+      List<Callable<Boolean>> tasks = new ArrayList<>();
+      for (int i = 0; i < 24; i++) {
+        String id = "j" + i;
+        tasks.add(
+            () ->
+                small
+                    .dsl()
+                    .transactionResult(
+                        tx -> {
+                          // on a second connection of the pool, while the first holds the turn
+                          assertThat(busy.find("none")).isEmpty();
+                          return busy.within(tx.dsl()).submit(NewJob.of(id, "{}")).created();
+                        }));
+      }
+      for (Future<Boolean> created : threads.invokeAll(tasks)) {
+        assertThat(created.get()).isTrue();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void theHostsTransactionModeIsLeftAsItWas() throws SQLException {
+    try (Connection connection = good()) {
+      connection
+          .unwrap(SQLiteConnection.class)
+          .getConnectionConfig()
+          .setTransactionMode(SQLiteConfig.TransactionMode.IMMEDIATE);
+      JobQueue plain = JobQueue.on(DSL.using(connection, SQLDialect.SQLITE));
+      assertThat(plain.submit(NewJob.of("j1", "{}")).created()).isTrue();
+      assertThat(
+              connection.unwrap(SQLiteConnection.class).getConnectionConfig().getTransactionMode())
+          .isEqualTo(SQLiteConfig.TransactionMode.IMMEDIATE);
+      try (Statement statement = connection.createStatement();
+          ResultSet rows = statement.executeQuery("pragma busy_timeout")) {
+        assertThat(rows.getInt(1)).isEqualTo(20_000);
+      }
+    }
+  }
+
+  /** jOOQ calls no rollback when a listener throws at its start. */
+  @Test
+  void aListenerThatFailsAtARollbackLocksNobodyOut() {
+    DefaultConfiguration failing = new DefaultConfiguration();
+    failing.set(database.dsl().configuration().connectionProvider()).set(SQLDialect.SQLITE);
+    failing.set(
+        TransactionListener.onCommitStart(SqliteTransactionTest::fail),
+        TransactionListener.onRollbackStart(SqliteTransactionTest::fail));
+    JobQueue broken = JobQueue.on(DSL.using(failing));
+    assertThatIllegalStateException()
+        .isThrownBy(() -> broken.submit(NewJob.of("j1", "{}")))
+        .withMessage("listener");
+    assertThat(queue.find("j1")).isEmpty();
+    assertThat(queue.submit(NewJob.of("j1", "{}")).created()).isTrue();
+  }
+
+  private static void fail(TransactionContext context) {
+    throw new IllegalStateException("listener");
+  }
+
+  @Test
+  void aPathThatTheDriverWouldChangeIsRefusedByName() throws IOException {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Engine.sqlite(folder.resolve("space.db ")))
+        .withMessageStartingWith("file must not end with a space");
+    Path archive = folder.resolve("archive.zip");
+    try (FileSystem zip = FileSystems.newFileSystem(archive, Map.of("create", "true"))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> Engine.sqlite(zip.getPath("queue.db")))
+          .withMessageStartingWith("file must lie in the machine's own file system");
+    }
+  }
+
+  /** The shape of a table is not enough: without its key one id could be stored twice. */
+  @Test
+  void tablesThatOnlyLookLikeOursAreRefused() throws SQLException {
+    try (Connection connection = raw();
+        Statement statement = connection.createStatement()) {
+      for (String table : List.of("redrives", "jobs")) {
+        statement.execute("create table copy as select * from " + table);
+        statement.execute("drop table " + table);
+        statement.execute("alter table copy rename to " + table);
+      }
+      statement.execute("drop table " + Migrations.HISTORY);
+    }
+    assertThatIllegalStateException()
+        .isThrownBy(() -> JobQueue.on(database.dsl()))
+        .withMessageContaining("that redrive did not create");
+  }
+
+  @Test
+  void tablesThatTheHistoryKnowsButThatAreGoneAreMissed() throws SQLException {
+    try (Connection connection = raw();
+        Statement statement = connection.createStatement()) {
+      statement.execute("drop table redrives");
+    }
+    assertThatIllegalStateException()
+        .isThrownBy(() -> JobQueue.builder(database.dsl()).verifyOnly().build())
+        .withMessageContaining("missing");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> JobQueue.on(database.dsl()))
+        .withMessageContaining("incomplete though");
   }
 }

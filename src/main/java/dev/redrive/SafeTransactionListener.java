@@ -1,0 +1,62 @@
+package dev.redrive;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import org.jooq.TransactionContext;
+import org.jooq.TransactionListener;
+import org.jooq.TransactionListenerProvider;
+
+/**
+ * A listener of the host's that cannot keep a rollback of ours from happening: jOOQ leaves the
+ * transaction open, and on SQLite the file locked, when a listener throws at the rollback's start.
+ * What it throws elsewhere ends a call as it would without us.
+ */
+record SafeTransactionListener(TransactionListener host) implements TransactionListener {
+  private static final System.Logger LOG =
+      System.getLogger(SafeTransactionListener.class.getName());
+
+  static TransactionListenerProvider[] around(TransactionListenerProvider[] providers) {
+    return Arrays.stream(providers)
+        .<TransactionListenerProvider>map(
+            provider -> () -> new SafeTransactionListener(provider.provide()))
+        .toArray(TransactionListenerProvider[]::new);
+  }
+
+  @Override
+  public void beginStart(TransactionContext context) {
+    host.beginStart(context);
+  }
+
+  @Override
+  public void beginEnd(TransactionContext context) {
+    host.beginEnd(context);
+  }
+
+  @Override
+  public void commitStart(TransactionContext context) {
+    host.commitStart(context);
+  }
+
+  @Override
+  public void commitEnd(TransactionContext context) {
+    host.commitEnd(context);
+  }
+
+  @Override
+  public void rollbackStart(TransactionContext context) {
+    logged(host::rollbackStart, context);
+  }
+
+  @Override
+  public void rollbackEnd(TransactionContext context) {
+    logged(host::rollbackEnd, context);
+  }
+
+  private static void logged(Consumer<TransactionContext> call, TransactionContext context) {
+    try {
+      call.accept(context);
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.WARNING, "a transaction listener failed at a rollback", e);
+    }
+  }
+}
