@@ -137,8 +137,10 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     private final Connection connection;
     private final SQLiteConnection sqlite;
     private final SqliteConnections.Known known;
-    private final boolean autoCommit;
+    private final boolean autoCommitBefore;
+    private final TransactionMode modeBefore;
     private boolean active;
+    private boolean failed;
     private boolean over;
 
     private Outermost(ConnectionProvider connections, Connection connection) throws SQLException {
@@ -146,7 +148,8 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       this.connection = connection;
       this.sqlite = SqliteConnections.unwrap(connection);
       this.known = SqliteConnections.known(connection);
-      this.autoCommit = connection.getAutoCommit();
+      this.autoCommitBefore = connection.getAutoCommit();
+      this.modeBefore = sqlite.getConnectionConfig().getTransactionMode();
     }
 
     static Outermost begin(ConnectionProvider connections, Connection connection)
@@ -158,13 +161,14 @@ public final class SqliteTransactionProvider implements TransactionProvider {
         return transaction;
       } catch (SQLException | RuntimeException | Error e) {
         transaction.known.writeLock().release();
-        transaction.restore(false);
+        transaction.failed = true;
+        transaction.restore();
         throw e;
       }
     }
 
     private void beginImmediate() throws SQLException {
-      if (!autoCommit) {
+      if (!autoCommitBefore) {
         connection.setAutoCommit(true); // ends the empty transaction that the driver has begun
       }
       mode(TransactionMode.IMMEDIATE);
@@ -187,16 +191,15 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     @Override
     public void commit() throws SQLException {
       mode(TransactionMode.DEFERRED);
-      boolean clean = true;
       try {
         connection.commit();
       } catch (SQLException e) {
-        clean = false;
+        failed = true;
         if (!SqliteConnections.busy(e) || rolledBack()) {
           throw e;
         }
       }
-      end(clean);
+      end();
     }
 
     @Override
@@ -204,10 +207,12 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       if (!over) {
         mode(TransactionMode.DEFERRED);
         try {
-          end(rolledBack());
+          failed |= !rolledBack();
+          end();
         } catch (SQLException e) {
+          failed = true;
           closeForGood();
-          end(false);
+          end();
           throw e;
         }
       }
@@ -230,25 +235,26 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       }
     }
 
-    private void end(boolean clean) {
+    private void end() {
       over = true;
       known.writeLock().release();
-      restore(clean);
+      restore();
       connections.release(connection);
     }
 
     /** Leaves the connection as it came, or makes sure that nobody gets it again. */
-    private void restore(boolean clean) {
+    private void restore() {
       try {
         mode(TransactionMode.DEFERRED);
         if (!active) {
           sqlite.getConnectionConfig().setAutoCommit(true); // where the driver believes otherwise
         }
-        connection.setAutoCommit(autoCommit);
+        connection.setAutoCommit(autoCommitBefore);
+        mode(modeBefore);
       } catch (SQLException e) {
         closeForGood();
       }
-      if (!clean) {
+      if (failed) {
         evict(connections, connection);
       }
     }
