@@ -172,8 +172,8 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     private final Connection connection;
     private final SQLiteConnection sqlite;
     private final SqliteConnections.Known turn;
-    private final TransactionMode mode;
-    private final boolean autoCommit;
+    private final TransactionMode modeBefore;
+    private final boolean autoCommitBefore;
     private boolean active;
     private boolean clean = true;
     private boolean over;
@@ -185,8 +185,8 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       this.connection = connection;
       this.sqlite = SqliteConnections.unwrap(connection);
       this.turn = turn;
-      this.mode = sqlite.getConnectionConfig().getTransactionMode();
-      this.autoCommit = connection.getAutoCommit();
+      this.modeBefore = sqlite.getConnectionConfig().getTransactionMode();
+      this.autoCommitBefore = connection.getAutoCommit();
     }
 
     @Override
@@ -207,7 +207,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     }
 
     private void beginImmediate(long end) throws SQLException {
-      if (!autoCommit) {
+      if (!autoCommitBefore) {
         connection.setAutoCommit(true); // ends the empty transaction that the driver has begun
       }
       mode(TransactionMode.IMMEDIATE);
@@ -297,8 +297,8 @@ public final class SqliteTransactionProvider implements TransactionProvider {
         if (!active) {
           sqlite.getConnectionConfig().setAutoCommit(true); // where the driver believes otherwise
         }
-        connection.setAutoCommit(autoCommit);
-        mode(mode);
+        connection.setAutoCommit(autoCommitBefore);
+        mode(modeBefore);
       } catch (SQLException | RuntimeException e) {
         closeForGood();
       }
