@@ -30,7 +30,7 @@ where (
       for update skip locked
     )
   )
-  and jobs.state = 'done'
+  and (jobs.state || '') = 'done'
   and (jobs.finished_at + 0) < (coalesce(
     :now,
     cast(

@@ -21,7 +21,7 @@ where (
     order by jobs.finished_at
     limit :limit
   )
-  and jobs.state = 'done'
+  and (jobs.state || '') = 'done'
   and (jobs.finished_at + 0) < (:now - :older_than)
   and not exists (
     select 1 as one

@@ -122,7 +122,7 @@ final class PostgresqlEngine extends Engine {
 
   @Override
   <T> T migrating(DataSource database, Function<DataSource, T> migration) {
-    return FlywayOnPostgresql.run(() -> migration.apply(database));
+    return PostgresqlMigration.run(database, migration);
   }
 
   @Override

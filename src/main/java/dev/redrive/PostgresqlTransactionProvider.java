@@ -56,8 +56,19 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
     try {
       ((Open) context.transaction()).commit();
     } catch (SQLException e) {
-      throw new DataAccessException("Cannot commit the transaction: " + e.getMessage(), e);
+      throw new DataAccessException(
+          (isUnknown(e)
+                  ? "The answer of a commit was lost, and with it whether it is stored; find tells: "
+                  : "Cannot commit the transaction: ")
+              + e.getMessage(),
+          e);
     }
+  }
+
+  /** A connection broke, or its server went down, which may be after the commit. */
+  private static boolean isUnknown(SQLException e) {
+    String state = String.valueOf(e.getSQLState());
+    return state.startsWith("08") || state.startsWith("57P");
   }
 
   @Override

@@ -73,6 +73,7 @@ final class Transitions {
   private static final Field<String> LEASE_EXPIRED = inline(Fault.LEASE_EXPIRED);
   private static final Field<Long> ONE = inline(1L);
   private static final Field<Long> ZERO = inline(0L);
+  private static final Field<String> NOTHING = inline("");
   private static final Field<String> NO_TEXT = inline(null, VARCHAR);
   private static final Field<Long> NO_TIME = inline(null, BIGINT);
 
@@ -315,10 +316,10 @@ final class Transitions {
                 select(JOBS.ID)
                     .from(JOBS)
                     .where(JOBS.QUEUE.eq(queue))
-                    .and(forgettable(JOBS.FINISHED_AT, olderThan))
+                    .and(forgettable(JOBS.STATE, JOBS.FINISHED_AT, olderThan))
                     .orderBy(JOBS.FINISHED_AT)
                     .limit(number("limit", (long) limit))))
-        .and(forgettable(byNoIndex(JOBS.FINISHED_AT), olderThan))
+        .and(forgettable(inNoIndex(JOBS.STATE), byNoIndex(JOBS.FINISHED_AT), olderThan))
         .returningResult(Rows.PURGED);
   }
 
@@ -370,6 +371,11 @@ final class Transitions {
     return column.plus(ZERO);
   }
 
+  /** A state as no partial index asks for it. */
+  private static Field<String> inNoIndex(Field<String> state) {
+    return state.concat(NOTHING);
+  }
+
   private Condition attemptsUsedUp() {
     return JOBS.ATTEMPTS.ge(JOBS.MAX_ATTEMPTS);
   }
@@ -382,8 +388,8 @@ final class Transitions {
     return JOBS.ATTEMPTS.lt(JOBS.MAX_ATTEMPTS).and(JOBS.DEADLINE_AT.gt(now));
   }
 
-  private Condition forgettable(Field<Long> finishedAt, Duration olderThan) {
-    return JOBS.STATE
+  private Condition forgettable(Field<String> state, Field<Long> finishedAt, Duration olderThan) {
+    return state
         .eq(DONE)
         .and(finishedAt.lt(now.minus(millis("older_than", olderThan))))
         .and(

@@ -3,6 +3,7 @@ package dev.redrive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -18,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
 import org.jooq.impl.DSL;
@@ -105,6 +107,16 @@ class PostgresqlMigrationsTest {
         .withMessageContaining("a table jobs that redrive did not create");
   }
 
+  @Test
+  void aMigrationThatFailsLeavesNothingBehind() throws SQLException {
+    execute(source, "create table jobs_done (x integer)");
+    assertThatThrownBy(() -> Migrations.of(source).migrate()).isInstanceOf(FlywayException.class);
+    assertThat(dsl.fetchValue("select count(*) from pg_tables where schemaname = 'public'"))
+        .isEqualTo(1L);
+    execute(source, "drop table jobs_done");
+    assertThat(Migrations.of(source).migrate()).isEqualTo(2);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"serializable", "read committed"})
   void manyThreadsMigrateOnce(String level) throws Exception {
@@ -148,10 +160,10 @@ class PostgresqlMigrationsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void asSmallAPoolAsMigratingNeeds(boolean autoCommit) {
+  void aPoolOfOneConnectionIsEnough(boolean autoCommit) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(database.url());
-    config.setMaximumPoolSize(2);
+    config.setMaximumPoolSize(1);
     config.setAutoCommit(autoCommit);
     try (HikariDataSource small = new HikariDataSource(config)) {
       assertThat(JobQueue.on(PostgresqlStore.dsl(small)).submit(NewJob.of("j1", "{}")).created())

@@ -57,7 +57,7 @@ class StatementsSentTest extends QueueTest {
   }
 
   /** A reviewed file as the driver gets it. */
-  private static String withoutNames(String file) {
+  static String withoutNames(String file) {
     return file.substring(file.indexOf('\n') + 1)
         .replaceAll(";\n$", "")
         .replaceAll("(?<!:):[a-z_]+", "?");
