@@ -143,6 +143,17 @@ public record Report(
     }
 
     /**
+     * Those after deaths of a reason.
+     *
+     * @param reason the reason of the death that was redriven
+     * @return what became of them; all 0 if there are none
+     * @throws IllegalArgumentException if null
+     */
+    public Fates after(DeadReason reason) {
+      return byPreviousReason.getOrDefault(Arguments.notNull(reason, "reason"), Fates.NONE);
+    }
+
+    /**
      * All of them.
      *
      * @return the sum over the reasons
