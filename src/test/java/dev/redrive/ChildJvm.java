@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Another Java process with the tests' class path, led by lines on its standard input. */
-final class ChildJvm implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
   private final Process process;
   private final BufferedReader output;
   private final PrintStream input;
@@ -27,7 +27,7 @@ final class ChildJvm implements AutoCloseable {
     this.input = new PrintStream(process.getOutputStream(), true, UTF_8);
   }
 
-  static ChildJvm start(Class<?> main, String... arguments) throws IOException {
+  public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
     return start(System.getProperty("java.class.path"), main, arguments);
   }
 
@@ -68,7 +68,7 @@ final class ChildJvm implements AutoCloseable {
     assertThat(hear()).isEqualTo(line);
   }
 
-  int exitCode() throws InterruptedException {
+  public int exitCode() throws InterruptedException {
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("the child ends").isTrue();
     return process.exitValue();
   }

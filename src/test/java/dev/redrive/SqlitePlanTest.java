@@ -214,8 +214,11 @@ class SqlitePlanTest {
     return tens.get() * 10;
   }
 
+  /** All but those of the quarantine, whose reports and lists have plans of their own. */
   private static List<ReviewedSql.Statement> statements() {
-    return ReviewedSql.of(Backend.SQLITE.engine());
+    return ReviewedSql.of(Backend.SQLITE.engine()).stream()
+        .filter(statement -> !statement.name().startsWith("quarantine-"))
+        .toList();
   }
 
   private static List<ReviewedSql.Statement> statements(Set<String> names) {

@@ -8,6 +8,7 @@ import dev.redrive.Death;
 import dev.redrive.Job;
 import dev.redrive.JobQueue;
 import dev.redrive.QueueReader;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Quarantine {
   private static final int MAX_SAMPLE = 1_000;
+  private static final Duration MIN_PURGE_AGE = Duration.ofHours(24);
 
   private final JobQueue queue;
   private final QueueReader reader;
@@ -100,6 +102,53 @@ public final class Quarantine {
         rows.map(Quarantine::deadJob));
   }
 
+  /**
+   * A bulk redrive of the jobs that a filter matches, to be set up and run.
+   *
+   * @param filter which jobs
+   * @return the bulk redrive; nothing has happened yet
+   * @throws IllegalArgumentException if null
+   */
+  public BulkRedrive redrive(Filter filter) {
+    return new BulkRedrive(this, Arguments.notNull(filter, "filter"));
+  }
+
+  /**
+   * A purge of work that has been done for some time, to be set up and run.
+   *
+   * @param olderThan the age since it became done, 24 hours to 3,650 days
+   * @return the purge; nothing has happened yet
+   * @throws IllegalArgumentException if null or out of range
+   */
+  public Purge purgeDone(Duration olderThan) {
+    return new Purge(this, Arguments.duration(olderThan, "olderThan", MIN_PURGE_AGE));
+  }
+
+  JobQueue queue() {
+    return queue;
+  }
+
+  QueueReader reader() {
+    return reader;
+  }
+
+  BulkRun.Members members(Filter filter, int limit) {
+    Result<? extends Record> rows =
+        reader.read(scope -> new QuarantineQueries(scope).members(filter, limit).fetch());
+    return new BulkRun.Members(
+        rows.map(Quarantine::death),
+        rows.isEmpty() ? 0 : rows.get(0).get(QuarantineQueries.MATCHED));
+  }
+
+  void refuseHostTransaction(String what) {
+    if (queue.joinsHostTransaction()) {
+      throw new IllegalStateException(
+          what
+              + " must not run inside a transaction of the host's: it is many transactions, and"
+              + " waits between them; give it a JobQueue on the data source");
+    }
+  }
+
   private static DeadJob deadJob(Record row) {
     return new DeadJob(
         death(row),
@@ -113,7 +162,7 @@ public final class Quarantine {
         payload(row));
   }
 
-  static Death death(Record row) {
+  private static Death death(Record row) {
     return new Death(row.get(JOBS.QUEUE), row.get(JOBS.ID), row.get(JOBS.TOKEN));
   }
 

@@ -143,6 +143,17 @@ public record Report(
     }
 
     /**
+     * Those after deaths of a reason.
+     *
+     * @param reason the reason of the death that was redriven
+     * @return what became of them; all 0 if there are none
+     * @throws IllegalArgumentException if null
+     */
+    public Fates after(DeadReason reason) {
+      return byPreviousReason.getOrDefault(Arguments.notNull(reason, "reason"), Fates.NONE);
+    }
+
+    /**
      * All of them.
      *
      * @return the sum over the reasons
@@ -173,12 +184,21 @@ public record Report(
     }
 
     /**
-     * The share that has died again.
+     * The share of all that has died again.
      *
      * @return 0 to 1; 0 if there are none
      */
     public double ratioDeadAgain() {
       return ratio(deadAgain, count());
+    }
+
+    /**
+     * The share of those with an outcome, done or dead again, that has died again.
+     *
+     * @return 0 to 1; 0 if none has an outcome
+     */
+    public double deadAgainOfOutcomes() {
+      return ratio(deadAgain, done + deadAgain);
     }
 
     Fates plus(Fates more) {

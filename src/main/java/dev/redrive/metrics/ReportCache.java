@@ -1,0 +1,56 @@
+package dev.redrive.metrics;
+
+import dev.redrive.quarantine.Report;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks for a report at most once in a while, whoever asks how often. A report that fails is not
+ * asked for again before its time either: a database in trouble is left alone.
+ */
+final class ReportCache {
+  private static final System.Logger LOG = System.getLogger(ReportCache.class.getName());
+
+  private final Supplier<Report> source;
+  private final long maxAgeNanos;
+  private final LongSupplier nanos;
+  private final LongAdder failures = new LongAdder();
+
+  private @Nullable Report last;
+  private boolean asked;
+  private long askedAt;
+
+  ReportCache(Supplier<Report> source, long maxAgeNanos, LongSupplier nanos) {
+    this.source = source;
+    this.maxAgeNanos = maxAgeNanos;
+    this.nanos = nanos;
+  }
+
+  /** The latest report; empty if it failed. */
+  synchronized Optional<Report> report() {
+    long now = nanos.getAsLong();
+    if (!asked || now - askedAt >= maxAgeNanos) {
+      last = ask();
+      asked = true;
+      askedAt = nanos.getAsLong();
+    }
+    return Optional.ofNullable(last);
+  }
+
+  private @Nullable Report ask() {
+    try {
+      return source.get();
+    } catch (RuntimeException e) {
+      failures.increment();
+      LOG.log(System.Logger.Level.WARNING, "no report for the metrics", e);
+      return null;
+    }
+  }
+
+  LongAdder failures() {
+    return failures;
+  }
+}
