@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** First starts on a new file, all at once: Flyway takes no lock on SQLite. */
 class SqliteMigrationsTest {
   private static final int ROUNDS = 4;
+  private static final int ALL = Integer.parseInt(Migrations.LATEST);
 
   @TempDir private Path folder;
 
@@ -53,8 +54,8 @@ class SqliteMigrationsTest {
         for (Future<Integer> done : threads.invokeAll(Collections.nCopies(8, migrate))) {
           scripts.add(done.get());
         }
-        assertThat(scripts).containsOnly(0, 2).containsOnlyOnce(2);
-        assertThat(history(file)).containsExactly("1", "2");
+        assertThat(scripts).containsOnly(0, ALL).containsOnlyOnce(ALL);
+        assertThat(history(file)).startsWith("1").endsWith(Migrations.LATEST).hasSize(ALL);
       }
     } finally {
       threads.shutdown();
@@ -72,12 +73,12 @@ class SqliteMigrationsTest {
         for (Journal journal : Journal.values()) {
           Path file = folder.resolve("round" + round + journal + ".db");
           startAtOnce(processes, "engine " + journal + " " + file);
-          assertThat(history(file)).containsExactly("1", "2");
+          assertThat(history(file)).startsWith("1").endsWith(Migrations.LATEST).hasSize(ALL);
 
           Path hosts = folder.resolve("hosts" + round + journal + ".db");
           create(hosts, journal);
           startAtOnce(processes, "host " + journal + " " + hosts);
-          assertThat(history(hosts)).containsExactly("1", "2");
+          assertThat(history(hosts)).startsWith("1").endsWith(Migrations.LATEST).hasSize(ALL);
         }
       }
     } finally {
