@@ -39,12 +39,21 @@ public abstract sealed class Engine permits SqliteEngine, PostgresqlEngine {
 
   /** The engine of a dialect, or of one of its versions. */
   static Engine of(SQLDialect dialect) {
+    return of(dialect, "dsl");
+  }
+
+  /**
+   * @param argument what the caller calls the thing of that dialect
+   */
+  static Engine of(SQLDialect dialect, String argument) {
     return switch (dialect.family()) {
       case SQLITE -> new SqliteEngine();
       case POSTGRES -> new PostgresqlEngine();
       default ->
           throw new IllegalArgumentException(
-              "dsl: redrive runs on the dialects SQLITE and POSTGRES, not on " + dialect);
+              argument
+                  + " must be of a dialect that redrive runs on, SQLITE or POSTGRES, it is of "
+                  + dialect);
     };
   }
 

@@ -52,7 +52,7 @@ public final class Migrations {
   public static Migrations of(DataSource database) {
     Arguments.notNull(database, "database");
     try (Connection connection = database.getConnection()) {
-      return new Migrations(database, Engine.of(JDBCUtils.dialect(connection)));
+      return new Migrations(database, Engine.of(JDBCUtils.dialect(connection), "database"));
     } catch (SQLException | RuntimeException e) {
       throw Drivers.explain(e);
     }
