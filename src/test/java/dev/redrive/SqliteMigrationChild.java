@@ -51,10 +51,14 @@ final class SqliteMigrationChild {
 
   /** As a host may have it: durable, but transactions begin without the write lock. */
   static DataSource source(Path file) {
+    return source(file, 5_000);
+  }
+
+  static DataSource source(Path file, int busyTimeoutMillis) {
     SQLiteConfig config = new SQLiteConfig();
     config.enforceForeignKeys(true);
     config.setSynchronous(SynchronousMode.FULL);
-    config.setBusyTimeout(5_000);
+    config.setBusyTimeout(busyTimeoutMillis);
     SQLiteDataSource source = new SQLiteDataSource(config);
     source.setUrl("jdbc:sqlite:" + file);
     return source;
