@@ -99,10 +99,13 @@ class SqlitePlanTest {
   @EnumSource
   void noStatementScansOrSortsATable(Statistics statistics) throws SQLException {
     for (ReviewedSql.Statement statement : statements()) {
-      assertThat(plan(statistics, statement.query()))
+      List<String> plan = plan(statistics, statement.query());
+      assertThat(plan)
           .as(statement.name())
-          .noneMatch(line -> line.matches("SCAN (jobs|redrives)\\b.*"))
-          .noneMatch(line -> line.contains("TEMP B-TREE"));
+          .noneMatch(line -> line.matches("SCAN (jobs|redrives)\\b.*"));
+      if (!isReport(statement.name())) {
+        assertThat(plan).as(statement.name()).noneMatch(line -> line.contains("TEMP B-TREE"));
+      }
     }
   }
 
@@ -137,7 +140,10 @@ class SqlitePlanTest {
     int searches = 0;
     for (ReviewedSql.Statement statement : statements()) {
       String name = statement.name();
-      if (!BY_DUE.contains(name) && !BY_DONE.contains(name) && !WITHOUT_A_SEARCH.contains(name)) {
+      if (!BY_DUE.contains(name)
+          && !BY_DONE.contains(name)
+          && !WITHOUT_A_SEARCH.contains(name)
+          && !isReport(name)) {
         searches++;
         assertThat(plan(statistics, statement.query()))
             .as(name)
@@ -146,6 +152,11 @@ class SqlitePlanTest {
       }
     }
     assertThat(searches).isGreaterThan(9);
+  }
+
+  /** Reports group and sort what they found; they have tests of their own. */
+  private static boolean isReport(String statement) {
+    return statement.startsWith("quarantine-");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.redrive;
 
 import static dev.redrive.schema.Tables.JOBS;
 import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -227,9 +228,14 @@ class StatementsSentTest extends QueueTest {
             "purgeDone");
   }
 
+  /** What a queue sends; reports are sent elsewhere. */
+  private Set<String> ofTheQueue() {
+    return names.values().stream().filter(name -> !name.startsWith("quarantine-")).collect(toSet());
+  }
+
   @Test
   void everyReviewedStatementIsSentBySomeCall() {
-    assertThat(story(asked)).isEqualTo(Set.copyOf(names.values()));
+    assertThat(story(asked)).isEqualTo(ofTheQueue());
   }
 
   @Test
@@ -254,7 +260,7 @@ class StatementsSentTest extends QueueTest {
     Configuration host = store.dsl().configuration().derive(settings);
     assertThat(host.dsl().selectFrom(JOBS).getSQL()).contains("SELECT", "others");
     JobQueue other = listened(host);
-    assertThat(story(other)).isEqualTo(Set.copyOf(names.values()));
+    assertThat(story(other)).isEqualTo(ofTheQueue());
   }
 
   @Test
@@ -271,7 +277,7 @@ class StatementsSentTest extends QueueTest {
     Configuration host =
         store.dsl().configuration().derive(new DefaultVisitListenerProvider(meddler));
     assertThat(host.dsl().selectOne().where(DSL.trueCondition()).getSQL()).contains("or 1 = 1");
-    assertThat(story(listened(host))).isEqualTo(Set.copyOf(names.values()));
+    assertThat(story(listened(host))).isEqualTo(ofTheQueue());
   }
 
   /** Every kind of call once: the names of the statements sent. */
