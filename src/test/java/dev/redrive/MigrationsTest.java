@@ -202,7 +202,7 @@ class MigrationsTest extends QueueTest {
       List<String> before = tables();
       assertThatIllegalStateException()
           .isThrownBy(() -> queue("default").verifyOnly().build())
-          .withMessageContaining("tables are missing or older")
+          .withMessageContaining("tables are missing, incomplete or older")
           .withMessageContaining("Migrations.of(dataSource).migrate()");
       assertThat(tables()).isEqualTo(before);
     }
@@ -243,7 +243,7 @@ class MigrationsTest extends QueueTest {
       plant("alter table " + table + " rename column " + name + " to other");
       assertThatIllegalStateException()
           .isThrownBy(() -> queue("default").verifyOnly().build())
-          .withMessageContaining("missing or older");
+          .withMessageContaining("missing, incomplete or older");
       assertThatIllegalStateException()
           .isThrownBy(() -> queue("default").build())
           .withMessageContaining("that redrive did not create");
