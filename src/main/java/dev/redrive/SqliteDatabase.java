@@ -6,7 +6,10 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
@@ -37,8 +40,10 @@ public final class SqliteDatabase implements AutoCloseable {
   static SqliteDatabase open(SqliteFile settings) {
     HikariDataSource pool;
     try {
+      HikariConfig config = config(settings);
       refuseOtherJournal(settings);
-      pool = new HikariDataSource(config(settings));
+      settleJournal(config.getDataSource(), settings.busyTimeout());
+      pool = new HikariDataSource(config);
     } catch (NoClassDefFoundError e) {
       throw new IllegalStateException(
           "Engine.sqlite needs com.zaxxer:HikariCP and org.xerial:sqlite-jdbc on the class path;"
@@ -84,8 +89,9 @@ public final class SqliteDatabase implements AutoCloseable {
     asItIs.setBusyTimeout((int) settings.busyTimeout().toMillis());
     try (Connection connection = source(settings, asItIs).getConnection();
         Statement statement = connection.createStatement()) {
-      String found = first(statement, "pragma journal_mode");
+      // in this order: who creates it meanwhile chooses its journal first
       boolean empty = first(statement, "select count(*) from sqlite_master").equals("0");
+      String found = first(statement, "pragma journal_mode");
       if (!empty && !settings.journal().name().equalsIgnoreCase(found)) {
         throw new IllegalStateException(
             String.format(
@@ -100,6 +106,26 @@ public final class SqliteDatabase implements AutoCloseable {
       }
     } catch (SQLException e) {
       throw new DataAccessException("Cannot open " + settings.file() + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** A new file takes its journal only while no other process is at work on it; so this waits. */
+  private static void settleJournal(DataSource source, Duration patience) {
+    long start = System.nanoTime();
+    while (!isOpened(source, System.nanoTime() - start >= patience.toNanos())) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+    }
+  }
+
+  private static boolean isOpened(DataSource source, boolean lastTry) {
+    try {
+      source.getConnection().close();
+      return true;
+    } catch (SQLException e) {
+      if (lastTry || !SqliteConnections.busy(e)) {
+        throw new DataAccessException("Cannot open the database: " + e.getMessage(), e);
+      }
+      return false;
     }
   }
 
