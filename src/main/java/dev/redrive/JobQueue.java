@@ -531,7 +531,8 @@ public final class JobQueue {
    *
    * @param olderThan the age since they became done, 24 hours to 3,650 days
    * @param limit the most jobs to forget, 1 to 10,000
-   * @return how many were forgotten; fewer than the limit means that no more are old enough
+   * @return how many were forgotten; fewer than the limit means that no more are old enough, or
+   *     that another call is forgetting them
    * @throws IllegalArgumentException if an argument breaks its rule
    */
   public int purgeDone(Duration olderThan, int limit) {

@@ -100,4 +100,22 @@ abstract class PostgresqlTest extends QueueTest {
   long number(String query) {
     return (Long) rows(query).get(0).values().iterator().next();
   }
+
+  /** Makes so many updates of a job fail; a sequence counts, because no rollback takes it back. */
+  void failUpdates(String sqlState, int times) {
+    plant("create sequence tries");
+    plant(
+        "create function fail() returns trigger language plpgsql as $$ begin"
+            + " if nextval('tries') <= "
+            + times
+            + " then raise exception 'undone' using errcode = '"
+            + sqlState
+            + "'; end if; return new; end $$");
+    plant("create trigger failing before update on jobs for each row execute function fail()");
+  }
+
+  /** How many updates were tried since. */
+  long tries() {
+    return number("select last_value from tries");
+  }
 }

@@ -197,23 +197,6 @@ class PostgresqlTransactionsTest extends PostgresqlTest {
     assertThat(tries()).isEqualTo(1);
   }
 
-  /** Makes so many updates of a job fail; a sequence counts, because no rollback takes it back. */
-  private void failUpdates(String sqlState, int times) {
-    plant("create sequence tries");
-    plant(
-        "create function fail() returns trigger language plpgsql as $$ begin"
-            + " if nextval('tries') <= "
-            + times
-            + " then raise exception 'undone' using errcode = '"
-            + sqlState
-            + "'; end if; return new; end $$");
-    plant("create trigger failing before update on jobs for each row execute function fail()");
-  }
-
-  private long tries() {
-    return number("select last_value from tries");
-  }
-
   private String url() {
     return ((PostgresqlStore) store).dataSource().getJdbcUrl();
   }

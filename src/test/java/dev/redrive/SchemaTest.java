@@ -453,7 +453,8 @@ class SchemaTest extends QueueTest {
   private List<String> columns(String table) {
     List<String> names = new ArrayList<>();
     try (Connection connection = store.dataSource().getConnection();
-        ResultSet columns = connection.getMetaData().getColumns(null, null, table, null)) {
+        ResultSet columns =
+            connection.getMetaData().getColumns(null, connection.getSchema(), table, null)) {
       while (columns.next()) {
         names.add(
             columns.getString("COLUMN_NAME")
