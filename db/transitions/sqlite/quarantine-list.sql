@@ -29,17 +29,20 @@ where (
   )
   and id >= :id_from
   and id < :id_until
-  and reason = coalesce(:reason, reason)
-  and coalesce(fault, '') = coalesce(:fault, fault, '')
-  and case
-    when investigated_at is null then 0
-    else 1
-  end = coalesce(
-    :investigated,
-    case
+  and (
+    cast(:reason as varchar) is null
+    or reason = :reason
+  )
+  and (
+    cast(:fault as varchar) is null
+    or coalesce(fault, '') = :fault
+  )
+  and (
+    cast(:investigated as int) is null
+    or case
       when investigated_at is null then 0
       else 1
-    end
+    end = :investigated
   )
   and (finished_at, id) > (:after_time, :after_id)
 )

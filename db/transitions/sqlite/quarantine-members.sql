@@ -3,7 +3,39 @@ select
   queue,
   id,
   token,
-  count(*) over () as matched
+  (
+    select count(*)
+    from jobs
+    where (
+      jobs.queue = :queue
+      and jobs.state = 'dead'
+      and jobs.finished_at >= coalesce(
+        (:now - :at_most),
+        0
+      )
+      and jobs.finished_at <= coalesce(
+        (:now - :at_least),
+        9223372036854775807
+      )
+      and jobs.id >= :id_from
+      and jobs.id < :id_until
+      and (
+        cast(:reason as varchar) is null
+        or jobs.reason = :reason
+      )
+      and (
+        cast(:fault as varchar) is null
+        or coalesce(jobs.fault, '') = :fault
+      )
+      and (
+        cast(:investigated as int) is null
+        or case
+          when jobs.investigated_at is null then 0
+          else 1
+        end = :investigated
+      )
+    )
+  ) as matched
 from jobs
 where (
   queue = :queue
@@ -18,17 +50,20 @@ where (
   )
   and id >= :id_from
   and id < :id_until
-  and reason = coalesce(:reason, reason)
-  and coalesce(fault, '') = coalesce(:fault, fault, '')
-  and case
-    when investigated_at is null then 0
-    else 1
-  end = coalesce(
-    :investigated,
-    case
+  and (
+    cast(:reason as varchar) is null
+    or reason = :reason
+  )
+  and (
+    cast(:fault as varchar) is null
+    or coalesce(fault, '') = :fault
+  )
+  and (
+    cast(:investigated as int) is null
+    or case
       when investigated_at is null then 0
       else 1
-    end
+    end = :investigated
   )
 )
 order by finished_at, id

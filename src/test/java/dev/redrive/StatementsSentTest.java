@@ -2,10 +2,13 @@ package dev.redrive;
 
 import static dev.redrive.schema.Tables.JOBS;
 import static java.util.stream.Collectors.toMap;
-import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redrive.quarantine.BulkRedrive;
+import dev.redrive.quarantine.Filter;
+import dev.redrive.quarantine.Page;
+import dev.redrive.quarantine.Quarantine;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
@@ -228,14 +231,9 @@ class StatementsSentTest extends QueueTest {
             "purgeDone");
   }
 
-  /** What a queue sends; reports are sent elsewhere. */
-  private Set<String> ofTheQueue() {
-    return names.values().stream().filter(name -> !name.startsWith("quarantine-")).collect(toSet());
-  }
-
   @Test
   void everyReviewedStatementIsSentBySomeCall() {
-    assertThat(story(asked)).isEqualTo(ofTheQueue());
+    assertThat(story(asked)).isEqualTo(Set.copyOf(names.values()));
   }
 
   @Test
@@ -260,7 +258,7 @@ class StatementsSentTest extends QueueTest {
     Configuration host = store.dsl().configuration().derive(settings);
     assertThat(host.dsl().selectFrom(JOBS).getSQL()).contains("SELECT", "others");
     JobQueue other = listened(host);
-    assertThat(story(other)).isEqualTo(ofTheQueue());
+    assertThat(story(other)).isEqualTo(Set.copyOf(names.values()));
   }
 
   @Test
@@ -277,7 +275,7 @@ class StatementsSentTest extends QueueTest {
     Configuration host =
         store.dsl().configuration().derive(new DefaultVisitListenerProvider(meddler));
     assertThat(host.dsl().selectOne().where(DSL.trueCondition()).getSQL()).contains("or 1 = 1");
-    assertThat(story(listened(host))).isEqualTo(ofTheQueue());
+    assertThat(story(listened(host))).isEqualTo(Set.copyOf(names.values()));
   }
 
   /** Every kind of call once: the names of the statements sent. */
@@ -297,8 +295,37 @@ class StatementsSentTest extends QueueTest {
               answers.add(queue.investigate(dead, "OPS-1", "kim"));
               answers.add(queue.redrive(dead, ORDER));
               answers.add(queue.purgeDone(DAY, 1));
+              for (Lease lease : queue.claim("A", LEASE, 3)) {
+                answers.add(queue.finish(lease, Outcome.permanent("bad")));
+              }
+              Quarantine quarantine = Quarantine.of(queue);
+              answers.add(quarantine.report());
+              answers.add(quarantine.list(Filter.all(), Page.of(1)));
+              BulkRedrive bulk = quarantine.redrive(Filter.all()).perSecond(1_000).brake(1, 1);
+              answers.add(bulk.preview(1));
+              answers.add(bulk.run(ORDER));
               return answers;
             }));
+  }
+
+  @Test
+  void theQuarantineSendsOneStatementForEachLook() {
+    Quarantine quarantine = Quarantine.of(asked);
+    assertThat(sentBy(quarantine::report)).containsExactly("quarantine-report");
+    assertThat(sentBy(() -> quarantine.list(Filter.all(), Page.of(1))))
+        .containsExactly("quarantine-list");
+    assertThat(sentBy(() -> quarantine.preview(Filter.all(), 1)))
+        .containsExactly("quarantine-preview");
+  }
+
+  @Test
+  void aBulkRedriveSendsWhatRedrivesSend() {
+    assertThat(dead("j1").state()).isEqualTo(JobState.DEAD);
+    assertThat(dead("j2").state()).isEqualTo(JobState.DEAD);
+    BulkRedrive bulk = Quarantine.of(asked).redrive(Filter.all()).perSecond(1_000);
+    assertThat(sentBy(() -> bulk.run(ORDER)))
+        .containsExactly(
+            "quarantine-members", "redrive-audit", "redrive", "redrive-audit", "redrive");
   }
 
   @Test

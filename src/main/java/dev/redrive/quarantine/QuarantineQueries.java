@@ -5,9 +5,11 @@ import static dev.redrive.schema.Tables.REDRIVES;
 import static org.jooq.impl.DSL.coalesce;
 import static org.jooq.impl.DSL.count;
 import static org.jooq.impl.DSL.exists;
+import static org.jooq.impl.DSL.field;
 import static org.jooq.impl.DSL.inline;
 import static org.jooq.impl.DSL.param;
 import static org.jooq.impl.DSL.row;
+import static org.jooq.impl.DSL.select;
 import static org.jooq.impl.DSL.selectOne;
 import static org.jooq.impl.DSL.when;
 import static org.jooq.impl.SQLDataType.BIGINT;
@@ -28,12 +30,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The statements on single dead jobs, built here and executed elsewhere. A filter is one condition
- * for all of them, whatever it asks for: a part that asks for nothing is a null parameter, and
- * {@code coalesce} then compares the column with itself. All walk {@code jobs_died}, oldest death
- * first, and judge by its columns.
+ * for all of them, whatever it asks for: a part that asks for nothing is a null parameter. All walk
+ * {@code jobs_died}, oldest death first, and judge by its columns, unless PostgreSQL finds the few
+ * that are asked for sooner in {@code jobs_dead}.
  */
 final class QuarantineQueries {
-  static final Field<Long> MATCHED = count().over().coerce(BIGINT).as("matched");
+  static final Field<Long> MATCHED = count().coerce(BIGINT).as("matched");
 
   private static final Field<String> DEAD = inline(JobState.DEAD.toString());
   private static final Field<String> NO_FAULT = inline("");
@@ -88,7 +90,7 @@ final class QuarantineQueries {
     return scope
         .dsl()
         .select(DEAD_JOB)
-        .select(MATCHED)
+        .select(matched(filter))
         .from(JOBS)
         .where(matches(filter))
         .orderBy(JOBS.FINISHED_AT, JOBS.ID)
@@ -99,11 +101,16 @@ final class QuarantineQueries {
   Select<? extends Record> members(Filter filter, int limit) {
     return scope
         .dsl()
-        .select(JOBS.QUEUE, JOBS.ID, JOBS.TOKEN, MATCHED)
+        .select(JOBS.QUEUE, JOBS.ID, JOBS.TOKEN, matched(filter))
         .from(JOBS)
         .where(matches(filter))
         .orderBy(JOBS.FINISHED_AT, JOBS.ID)
         .limit(param("limit", (long) limit));
+  }
+
+  /** Apart, because a window over the rows would have to sort them before it gives the first. */
+  private Field<Long> matched(Filter filter) {
+    return field(select(count().coerce(BIGINT)).from(JOBS).where(matches(filter))).as(MATCHED);
   }
 
   /** What became of a job since this death was redriven: dead also if it was redriven again. */
@@ -128,6 +135,9 @@ final class QuarantineQueries {
 
   private Condition matches(Filter filter) {
     IdRange ids = filter.ids();
+    Param<String> reason = text("reason", filter.reasonWord());
+    Param<String> fault = text("fault", filter.faultWord());
+    Param<Integer> investigated = flag("investigated", filter.investigatedFlag());
     Field<Integer> looked = when(JOBS.INVESTIGATED_AT.isNull(), inline(0)).else_(inline(1));
     return JOBS.QUEUE
         .eq(scope.queue())
@@ -136,11 +146,14 @@ final class QuarantineQueries {
         .and(JOBS.FINISHED_AT.le(coalesce(ago("at_least", filter.atLeastMillis()), END)))
         .and(JOBS.ID.ge(param("id_from", ids.from())))
         .and(JOBS.ID.lt(param("id_until", ids.until())))
-        .and(JOBS.REASON.eq(coalesce(text("reason", filter.reasonWord()), JOBS.REASON)))
-        .and(
-            coalesce(JOBS.FAULT, NO_FAULT)
-                .eq(coalesce(text("fault", filter.faultWord()), JOBS.FAULT, NO_FAULT)))
-        .and(looked.eq(coalesce(flag("investigated", filter.investigatedFlag()), looked)));
+        .and(notAsked(reason).or(JOBS.REASON.eq(reason)))
+        .and(notAsked(fault).or(coalesce(JOBS.FAULT, NO_FAULT).eq(fault)))
+        .and(notAsked(investigated).or(looked.eq(investigated)));
+  }
+
+  /** The cast is for PostgreSQL, where a host may have its driver send values without a type. */
+  private static Condition notAsked(Param<?> parameter) {
+    return parameter.cast(parameter.getDataType()).isNull();
   }
 
   private Field<Long> ago(String name, @Nullable Long millis) {

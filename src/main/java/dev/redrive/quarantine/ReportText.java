@@ -85,7 +85,20 @@ final class ReportText {
   }
 
   private static String age(Optional<Duration> age) {
-    return age.map(Duration::toString).orElse("-");
+    return age.map(ReportText::spoken).orElse("-");
+  }
+
+  /** The two largest units of a time: more would not be read. */
+  private static String spoken(Duration age) {
+    if (age.toDays() > 0) {
+      return line("%d d %d h", age.toDays(), age.toHoursPart());
+    }
+    if (age.toHours() > 0) {
+      return line("%d h %d min", age.toHours(), age.toMinutesPart());
+    }
+    return age.toMinutes() > 0
+        ? line("%d min %d s", age.toMinutes(), age.toSecondsPart())
+        : line("%d.%03d s", age.toSeconds(), age.toMillisPart());
   }
 
   private static String line(String format, Object... values) {

@@ -58,6 +58,7 @@ class PrometheusAlertsTest extends QueueTest {
 
   private List<String> firing() {
     nanos += Duration.ofSeconds(15).toNanos();
+    assertThat(registry.scrape()).as("a scrape that reads a new report").isNotEmpty();
     String after = registry.scrape();
     return rules.entrySet().stream()
         .filter(
