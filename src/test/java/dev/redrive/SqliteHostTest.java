@@ -15,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import javax.sql.DataSource;
 import org.jooq.SQLDialect;
 import org.jooq.impl.DSL;
@@ -178,6 +179,30 @@ class SqliteHostTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Migrations.of(other))
         .withMessageStartingWith("database must be of a dialect");
+  }
+
+  @Test
+  void settingsOfAFileThatAreOutOfRangeAreRefusedByName() {
+    SqliteFile file = Engine.sqlite(folder.resolve("orders.db"));
+    for (int connections : new int[] {0, -1, 65, Integer.MAX_VALUE}) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> file.connections(connections))
+          .withMessageStartingWith("connections must be 1 to 64");
+    }
+    Duration hour = Duration.ofHours(1);
+    for (Duration timeout : List.of(Duration.ZERO, Duration.ofNanos(999_999), hour.plusNanos(1))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> file.busyTimeout(timeout))
+          .withMessageStartingWith("busyTimeout must be 1 ms to");
+    }
+    everythingWorks(file.busyTimeout(hour).connections(1));
+    everythingWorks(file.busyTimeout(Duration.ofMillis(1)).connections(64));
+  }
+
+  private static void everythingWorks(SqliteFile file) {
+    try (SqliteDatabase database = file.open()) {
+      everythingWorks(JobQueue.builder(database.dsl()).name("n" + file.connections()).build());
+    }
   }
 
   @Test
