@@ -217,7 +217,7 @@ class PostgresqlMigrationsTest {
   void anotherDialectIsRefusedWithTheListOfOurs() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> JobQueue.on(DSL.using(source, SQLDialect.MYSQL)))
-        .withMessageContaining("SQLITE and POSTGRES, not on MYSQL");
+        .withMessageContaining("SQLITE or POSTGRES, it is of MYSQL");
   }
 
   private static void execute(DataSource database, String statement) throws SQLException {
