@@ -169,10 +169,14 @@ public final class Arguments {
     if (duration.compareTo(min) < 0 || duration.compareTo(MAX_DURATION) > 0) {
       throw new IllegalArgumentException(
           String.format(
-              "%s must be %d ms to %d days, it is %s",
-              name, min.toMillis(), MAX_DURATION.toDays(), duration));
+              "%s must be %s to %d days, it is %s",
+              name, words(min), MAX_DURATION.toDays(), duration));
     }
     return duration;
+  }
+
+  private static String words(Duration min) {
+    return min.toHours() > 0 ? min.toHours() + " hours" : min.toMillis() + " ms";
   }
 
   /**

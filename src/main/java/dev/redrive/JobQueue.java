@@ -619,7 +619,7 @@ public final class JobQueue {
     Map<Integer, A> answers = new TreeMap<>();
     IntStream.range(0, all.size())
         .boxed()
-        .sorted(Comparator.comparing(i -> id.apply(all.get(i))))
+        .sorted(Comparator.comparing(i -> id.apply(all.get(i)), Rows::compareIds))
         .forEach(i -> answers.put(i, change.apply(all.get(i))));
     return List.copyOf(answers.values());
   }

@@ -4,10 +4,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker says about the job it held. A fault is a short code such as {@code http-503}; text
- * that is no identifier is made one (other characters become {@code -}, the rest is cut at 64,
- * nothing left is {@code unnamed}), so that a failure can always be recorded and no raw error text
- * reaches the audit.
+ * What a worker says about the job it held. A fault is a short code such as {@code http-503}, and
+ * goes into audits and metrics: choose it, rather than pass on an error's text, which may hold
+ * personal data. Text that is no identifier is made one (other characters become {@code -}, the
+ * rest is cut at 64, null or nothing left is {@code unnamed}), so that a failure can always be
+ * recorded.
  */
 public sealed interface Outcome {
 

@@ -1,8 +1,10 @@
 package dev.redrive;
 
 import static dev.redrive.schema.Tables.JOBS;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -54,9 +56,14 @@ final class Rows {
   /** The order of a claim's answer: RETURNING promises none. */
   static final Comparator<Record> OLDEST_FIRST =
       Comparator.<Record, Long>comparing(row -> row.get(JOBS.AVAILABLE_AT))
-          .thenComparing(row -> row.get(JOBS.ID));
+          .thenComparing(row -> row.get(JOBS.ID), Rows::compareIds);
 
   private Rows() {}
+
+  /** The order of both engines, by bytes of UTF-8; that of strings in Java is by UTF-16. */
+  static int compareIds(String one, String other) {
+    return Arrays.compareUnsigned(one.getBytes(UTF_8), other.getBytes(UTF_8));
+  }
 
   static Lease lease(Record row) {
     return new Lease(

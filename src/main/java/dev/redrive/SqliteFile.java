@@ -31,6 +31,10 @@ public record SqliteFile(Path file, Journal journal, Duration busyTimeout, int c
       throw new IllegalArgumentException(
           "file must lie in the machine's own file system, not in " + file.getFileSystem());
     }
+    if (file.toString().equals(":memory:")) {
+      throw new IllegalArgumentException(
+          "file must be a file; a database in memory is lost with its connection");
+    }
     file = file.toAbsolutePath();
     if (!file.toString().equals(file.toString().trim())) {
       throw new IllegalArgumentException(

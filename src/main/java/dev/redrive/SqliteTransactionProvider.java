@@ -52,7 +52,11 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       context.transaction(level);
       configuration.set(new InTransaction(level.connection()));
     } catch (SQLException e) {
-      throw new DataAccessException("Cannot begin a transaction: " + e.getMessage(), e);
+      String hint =
+          SqliteConnections.busy(e)
+              ? "; inside a transaction of your own, use JobQueue.within(tx.dsl())"
+              : "";
+      throw new DataAccessException("Cannot begin a transaction: " + e.getMessage() + hint, e);
     }
   }
 

@@ -24,6 +24,8 @@ final class SqliteWriteLock {
   private final AtomicReference<@Nullable WeakReference<SQLiteConnection>> holder =
       new AtomicReference<>();
 
+  private volatile @Nullable Thread thread;
+
   private SqliteWriteLock(String file) {
     this.file = file;
   }
@@ -40,6 +42,17 @@ final class SqliteWriteLock {
    * @throws SQLException BUSY, if it is over
    */
   void await(long end) throws SQLException {
+    if (thread == Thread.currentThread()) {
+      if (isLeftBehind()) {
+        return;
+      }
+      throw new SQLiteException(
+          "this thread has a transaction open on "
+              + file
+              + ", which a second one would wait for in vain;"
+              + " to be part of it, use JobQueue.within(tx.dsl())",
+          SQLiteErrorCode.SQLITE_BUSY);
+    }
     boolean interrupted = false;
     try {
       for (; ; ) {
@@ -73,12 +86,14 @@ final class SqliteWriteLock {
     return (connection == null || connection.isClosed()) && holder.compareAndSet(last, null);
   }
 
-  /** Says which connection the turn is used with. */
+  /** Says which connection the turn is used with, and that it is this thread's. */
   void use(SQLiteConnection connection) {
     holder.set(new WeakReference<>(connection));
+    thread = Thread.currentThread();
   }
 
   void release() {
+    thread = null;
     holder.set(null);
     turn.release();
   }

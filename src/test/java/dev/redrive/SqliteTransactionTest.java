@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -236,15 +237,34 @@ class SqliteTransactionTest {
     Lease lease = leased("j1");
     try (SqliteDatabase second = impatient()) {
       JobQueue waiting = JobQueue.on(second.dsl());
+      ExecutorService thread = Executors.newSingleThreadExecutor();
       database
           .dsl()
           .transaction(
               open ->
-                  assertThatExceptionOfType(DataAccessException.class)
-                      .isThrownBy(() -> waiting.finish(lease, Outcome.ok()))
+                  assertThat(thread.submit(() -> waiting.finish(lease, Outcome.ok())))
+                      .failsWithin(Duration.ofMinutes(1))
+                      .withThrowableOfType(ExecutionException.class)
+                      .withCauseInstanceOf(DataAccessException.class)
                       .withMessageContaining("busy timeout"));
+      thread.shutdownNow();
       assertThat(waiting.finish(lease, Outcome.ok())).isTrue();
     }
+  }
+
+  /** The mistake is told at once, and what to do instead. */
+  @Test
+  void aTransactionThatWouldWaitForItselfIsRefused() {
+    Lease lease = leased("j1");
+    database
+        .dsl()
+        .transaction(
+            open ->
+                assertThatExceptionOfType(DataAccessException.class)
+                    .isThrownBy(() -> queue.finish(lease, Outcome.ok()))
+                    .withMessageContaining("this thread has a transaction open")
+                    .withMessageContaining("JobQueue.within(tx.dsl())"));
+    assertThat(queue.finish(lease, Outcome.ok())).isTrue();
   }
 
   @Test
@@ -492,7 +512,12 @@ class SqliteTransactionTest {
             SqliteTransactionTest.class.getClassLoader(),
             new Class<?>[] {DataSource.class},
             (proxy, method, arguments) ->
-                method.getName().equals("hashCode") ? (Object) 1 : next.get());
+                switch (method.getName()) {
+                  case "getConnection" -> next.get();
+                  case "equals" -> proxy == arguments[0];
+                  case "hashCode" -> System.identityHashCode(proxy);
+                  default -> throw new UnsupportedOperationException(method.getName());
+                });
   }
 
   /** Those who wait for their turn leave the pool to the others. */

@@ -128,6 +128,15 @@ class SubmitTest extends QueueTest {
     assertThat(queue.submit(NewJob.of("j1", payload)).result()).isEqualTo(DUPLICATE);
   }
 
+  /** The databases order by code point, Java by UTF-16 unit: an emoji is no surrogate there. */
+  @Test
+  void idsAreInTheOrderOfTheDatabase() {
+    List<String> ids = List.of("a", "\uE000", "\uFFFD", "🍪");
+    assertThat(queue.submitAll(ids.stream().sorted().map(QueueTest::job).toList()))
+        .allMatch(Submission::created);
+    assertThat(queue.claim("A", LEASE, 10)).extracting(Lease::id).containsExactlyElementsOf(ids);
+  }
+
   @Test
   void aPurgedIdIsNewWork() {
     assertThat(queue.finish(leased("j1"), Outcome.ok())).isTrue();

@@ -4,7 +4,8 @@ import dev.redrive.Arguments;
 
 /**
  * How many jobs one {@link Dispatcher#runUntilIdle} handled, by what became of them. A job that was
- * retried and came up again counts each time.
+ * retried and came up again counts each time. Jobs whose budget was spent when they came due were
+ * quarantined by the claim, without a handler: those a {@link dev.redrive.JobListener} hears.
  *
  * @param done the handler said true
  * @param retried failed, and waits for the next run
