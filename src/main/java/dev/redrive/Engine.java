@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jooq.Condition;
 import org.jooq.ConnectionProvider;
@@ -86,6 +87,11 @@ public abstract sealed class Engine permits SqliteEngine, PostgresqlEngine {
    * @param pooled whether it comes from a data source, so that no work of the host's is open on it
    */
   abstract Optional<String> complaint(Connection connection, boolean pooled) throws SQLException;
+
+  /** Reads while no transaction of another thread of ours is open on the connection. */
+  <T> T alone(Connection connection, Supplier<T> read) throws SQLException {
+    return read.get();
+  }
 
   /** The connection behind a pool's, which tells two of them apart. */
   abstract Connection physical(Connection connection) throws SQLException;

@@ -20,6 +20,7 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jooq.Condition;
 import org.jooq.ConnectionProvider;
@@ -123,6 +124,12 @@ final class PostgresqlEngine extends Engine {
   @Override
   <T> T migrating(DataSource database, Function<DataSource, T> migration) {
     return PostgresqlMigration.run(database, migration);
+  }
+
+  /** On a connection that threads share, a look would fail with the transaction of another. */
+  @Override
+  <T> T alone(Connection connection, Supplier<T> read) throws SQLException {
+    return PostgresqlTransactionProvider.inTurn(connection, read);
   }
 
   @Override

@@ -3,8 +3,11 @@ package dev.redrive;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collections;
+import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
 import org.jooq.Transaction;
@@ -22,6 +25,9 @@ import org.postgresql.PGConnection;
  *
  * <p>Asking for the level costs a round trip. A physical connection is asked once in its life, and
  * again after a rollback, which a level that was changed since may have caused.
+ *
+ * <p>A data source may hand out one connection to all threads. Then transactions take turns on it,
+ * or one would commit half of another.
  */
 final class PostgresqlTransactionProvider implements TransactionProvider {
   private static final System.Logger LOG =
@@ -30,6 +36,8 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
   private static final int WANTED = Connection.TRANSACTION_READ_COMMITTED;
   private static final Set<Connection> READ_COMMITTED =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+  private static final Map<Connection, ReentrantLock> TURNS =
+      Collections.synchronizedMap(new WeakHashMap<>());
 
   @Override
   public void begin(TransactionContext context) {
@@ -86,6 +94,7 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
     private final ConnectionProvider connections;
     private final Connection connection;
     private final Connection physical;
+    private final ReentrantLock turn;
     private final boolean autoCommit;
     private final int level;
     private boolean over;
@@ -94,9 +103,26 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
       this.connections = connections;
       this.connection = connection;
       this.physical = physical(connection);
-      this.autoCommit = connection.getAutoCommit();
-      this.level =
-          READ_COMMITTED.contains(physical) ? WANTED : connection.getTransactionIsolation();
+      this.turn = turnOn(physical);
+      try {
+        this.autoCommit = connection.getAutoCommit();
+        this.level =
+            READ_COMMITTED.contains(physical) ? WANTED : connection.getTransactionIsolation();
+      } catch (SQLException | RuntimeException | Error e) {
+        turn.unlock();
+        throw e;
+      }
+    }
+
+    private static ReentrantLock turnOn(Connection physical) {
+      ReentrantLock turn = turn(physical);
+      if (turn.isHeldByCurrentThread()) {
+        throw new IllegalStateException(
+            "the data source hands out a connection on which this thread has a transaction open;"
+                + " to be part of it, use JobQueue.within(tx.dsl()) or JobQueue.builder(dsl).joins()");
+      }
+      turn.lock();
+      return turn;
     }
 
     static Open begin(ConnectionProvider connections, Connection connection) throws SQLException {
@@ -106,6 +132,7 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
         return open;
       } catch (SQLException | RuntimeException | Error e) {
         open.restore();
+        open.turn.unlock();
         throw e;
       }
     }
@@ -141,8 +168,12 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
 
     private void leave() {
       over = true;
-      restore();
-      connections.release(connection);
+      try {
+        restore();
+      } finally {
+        turn.unlock();
+        connections.release(connection);
+      }
     }
 
     private void restore() {
@@ -164,6 +195,20 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
         LOG.log(System.Logger.Level.WARNING, "cannot close a broken connection to PostgreSQL", e);
       }
     }
+  }
+
+  static <T> T inTurn(Connection connection, Supplier<T> read) throws SQLException {
+    ReentrantLock turn = turn(physical(connection));
+    turn.lock();
+    try {
+      return read.get();
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  private static ReentrantLock turn(Connection physical) {
+    return TURNS.computeIfAbsent(physical, any -> new ReentrantLock(true));
   }
 
   /** Asked by the driver's own type: a proxy may take itself for a connection, and be right. */

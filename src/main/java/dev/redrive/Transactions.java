@@ -103,7 +103,7 @@ final class Transactions {
           }
           // with auto-commit off a look begins a transaction, which has to end
           return connection.getAutoCommit()
-              ? work.apply(dsl)
+              ? engine.alone(connection, () -> work.apply(dsl))
               : onIdle(connections, connection).write(work);
         });
   }

@@ -320,6 +320,40 @@ class HostTransactionTest extends QueueTest {
     backend.mend(store, "redrives");
   }
 
+  /** Like Spring's SingleConnectionDataSource: transactions take turns on the one connection. */
+  @Test
+  void threadsThatShareTheOnlyConnectionOfADataSourceLoseNothing() throws Exception {
+    Job dead = dead("dead");
+    backend.breakInserts(store, "redrives");
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (Connection connection = store.dataSource().getConnection()) {
+      JobQueue shared = on(DSL.using(bound(connection), backend.engine().dialect()));
+      Future<Integer> rolledBack =
+          threads.submit(
+              () -> {
+                int failed = 0;
+                for (int i = 0; i < 50; i++) {
+                  try {
+                    assertThat(shared.redrive(dead, ORDER)).isFalse();
+                  } catch (DataAccessException undone) {
+                    failed++;
+                  }
+                }
+                return failed;
+              });
+      for (int i = 0; i < 50; i++) {
+        assertThat(shared.submit(job("j" + i)).created()).isTrue();
+        assertThat(shared.find("none")).isEmpty();
+      }
+      assertThat(rolledBack.get()).isEqualTo(50);
+      assertThat(connection.getAutoCommit()).isTrue();
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(rows("select 1 as x from jobs where id like 'j%'")).hasSize(50);
+    backend.mend(store, "redrives");
+  }
+
   private HikariDataSource poolWithAutoCommitOff() {
     HikariDataSource original = (HikariDataSource) store.dataSource();
     HikariConfig config = new HikariConfig();
@@ -451,6 +485,12 @@ class HostTransactionTest extends QueueTest {
         Proxy.newProxyInstance(
             HostTransactionTest.class.getClassLoader(),
             new Class<?>[] {DataSource.class},
-            (proxy, method, arguments) -> unclosed);
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "getConnection" -> unclosed;
+                  case "equals" -> proxy == arguments[0];
+                  case "hashCode" -> System.identityHashCode(proxy);
+                  default -> throw new UnsupportedOperationException(method.getName());
+                });
   }
 }
