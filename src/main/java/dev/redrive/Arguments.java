@@ -73,8 +73,15 @@ public final class Arguments {
     return startsIdentifier(c) || "._:/#-".indexOf(c) >= 0;
   }
 
-  /** A business ID: 1 to 200 code points, no control characters, no lone surrogates. */
-  static String id(@Nullable String value) {
+  /**
+   * Refuses what is no business ID: 1 to 200 code points, no control characters, no lone
+   * surrogates.
+   *
+   * @param value the argument
+   * @return the value
+   * @throws IllegalArgumentException if null or none
+   */
+  public static String id(@Nullable String value) {
     return idText(value, "id", 1);
   }
 
@@ -191,7 +198,15 @@ public final class Arguments {
     return duration(value, name, Duration.ofMillis(1));
   }
 
-  static Instant time(@Nullable Instant value, String name) {
+  /**
+   * Refuses a time before 1970 or after 9999.
+   *
+   * @param value the argument
+   * @param name what the caller calls it
+   * @return the value
+   * @throws IllegalArgumentException if null or out of range
+   */
+  public static Instant time(@Nullable Instant value, String name) {
     Instant time = notNull(value, name);
     if (time.isBefore(Instant.EPOCH) || time.isAfter(Instant.ofEpochMilli(MAX_TIME))) {
       throw new IllegalArgumentException(

@@ -97,6 +97,11 @@ public abstract sealed class Engine permits SqliteEngine, PostgresqlEngine {
   abstract Connection physical(Connection connection) throws SQLException;
 
   /**
+   * Refuses a host's connection whose transaction the engine has undone behind the driver's back.
+   */
+  void refuseUndone(Connection connection) throws SQLException {}
+
+  /**
    * Called when a failed call could not be taken back from a host's transaction, because that
    * transaction may be gone.
    *

@@ -274,10 +274,7 @@ public final class JobQueue {
 
   /** Before a claim and committed by itself: a bury that fails must not lose leases. */
   private void buryWhatIsSpent(Transactions.Session session) {
-    long time = millis();
-    long sinceLast = time - lastBury;
-    if (claimCameBackShort || sinceLast >= BURY_INTERVAL_MILLIS || sinceLast < 0) {
-      lastBury = time;
+    if (buryIsDue()) {
       int buried = Transitions.BURY_BATCH;
       for (int i = 0; i < MAX_BURIES && buried == Transitions.BURY_BATCH; i++) {
         List<JobEvent.Died> deaths =
@@ -286,6 +283,16 @@ public final class JobQueue {
         buried = deaths.size();
       }
     }
+  }
+
+  private boolean buryIsDue() {
+    long time = millis();
+    long sinceLast = time - lastBury;
+    boolean due = claimCameBackShort || sinceLast >= BURY_INTERVAL_MILLIS || sinceLast < 0;
+    if (due) {
+      lastBury = time;
+    }
+    return due;
   }
 
   /**
@@ -387,23 +394,23 @@ public final class JobQueue {
     FinishQuery finish = FinishQuery.of(new Finish(held, outcome), retry);
     Arguments.identifier(owner, "owner");
     Arguments.positive(lease, "lease");
-    EventAndNext both =
-        transactions.call(
-            session -> {
-              buryWhatIsSpent(session);
-              return session.write(
-                  dsl -> {
-                    Transitions transitions = transitions(dsl);
-                    JobEvent event = finish.run(transitions);
-                    return new EventAndNext(event, claim(transitions, owner, lease, 1));
-                  });
+    FinishBuryClaim all =
+        transactions.write(
+            dsl -> {
+              Transitions transitions = transitions(dsl);
+              // the finish first: a bury would take a spent job whose lease is just over
+              return new FinishBuryClaim(
+                  finish.run(transitions),
+                  buryIsDue() ? transitions.bury().fetch(Rows::died) : List.of(),
+                  claim(transitions, owner, lease, 1));
             });
-    boolean finished = listeners.told(both.event());
-    listeners.tell(both.next().stream().map(JobQueue::claimed).toList());
-    return new FinishedAndClaimed(finished, both.next().stream().findFirst());
+    boolean finished = listeners.told(all.finished());
+    listeners.tell(all.deaths());
+    listeners.tell(all.next().stream().map(JobQueue::claimed).toList());
+    return new FinishedAndClaimed(finished, all.next().stream().findFirst());
   }
 
-  private record EventAndNext(JobEvent event, List<Lease> next) {}
+  private record FinishBuryClaim(JobEvent finished, List<JobEvent.Died> deaths, List<Lease> next) {}
 
   /**
    * Looks at a job.

@@ -19,6 +19,7 @@ import org.jooq.Table;
 import org.jooq.UniqueKey;
 import org.jooq.exception.DataAccessException;
 import org.jooq.tools.jdbc.JDBCUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Creates and upgrades redrive's tables with Flyway, beside whatever else is in the database. The
@@ -184,9 +185,25 @@ public final class Migrations {
 
   private static Set<String> columns(Connection connection, String table) throws SQLException {
     DatabaseMetaData metaData = connection.getMetaData();
+    String escape = metaData.getSearchStringEscape();
     try (ResultSet columns =
-        metaData.getColumns(connection.getCatalog(), connection.getSchema(), table, null)) {
+        metaData.getColumns(
+            connection.getCatalog(),
+            literal(connection.getSchema(), escape),
+            literal(table, escape),
+            null)) {
       return names(columns, "COLUMN_NAME");
     }
+  }
+
+  /**
+   * JDBC takes a name for a LIKE pattern here: {@code my_app} would find {@code my-app} as well.
+   */
+  private static @Nullable String literal(@Nullable String name, String escape) {
+    return name == null
+        ? null
+        : name.replace(escape, escape + escape)
+            .replace("_", escape + "_")
+            .replace("%", escape + "%");
   }
 }

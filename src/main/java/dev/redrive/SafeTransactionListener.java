@@ -1,10 +1,12 @@
 package dev.redrive;
 
+import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jooq.TransactionContext;
 import org.jooq.TransactionListener;
 import org.jooq.TransactionListenerProvider;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A listener of the host's that cannot keep a rollback of ours from happening: jOOQ leaves the
@@ -14,6 +16,8 @@ import org.jooq.TransactionListenerProvider;
 record SafeTransactionListener(TransactionListener host) implements TransactionListener {
   private static final System.Logger LOG =
       System.getLogger(SafeTransactionListener.class.getName());
+  private static final ThreadLocal<@Nullable WeakReference<Throwable>> LAST_THROWN =
+      new ThreadLocal<>();
 
   static TransactionListenerProvider[] around(TransactionListenerProvider[] providers) {
     return Arrays.stream(providers)
@@ -39,7 +43,18 @@ record SafeTransactionListener(TransactionListener host) implements TransactionL
 
   @Override
   public void commitEnd(TransactionContext context) {
-    host.commitEnd(context);
+    try {
+      host.commitEnd(context);
+    } catch (RuntimeException | Error e) {
+      LAST_THROWN.set(new WeakReference<>(e));
+      throw e;
+    }
+  }
+
+  /** Whether it was a listener that threw this in this thread, after a commit. */
+  static boolean hasThrown(Throwable e) {
+    WeakReference<Throwable> last = LAST_THROWN.get();
+    return last != null && last.get() == e;
   }
 
   @Override

@@ -28,6 +28,9 @@ final class SqliteConnections {
   private static final Set<String> DURABLE_JOURNALS =
       Set.of("delete", "truncate", "persist", "wal");
   private static final int SYNCHRONOUS_FULL = 2;
+  static final String UNDONE =
+      "SQLite has undone the whole transaction on this connection, the host's work in it included;"
+          + " roll back and begin anew on another connection: ";
 
   private static final Map<SQLiteConnection, Known> KNOWN =
       Collections.synchronizedMap(new WeakHashMap<>());
@@ -134,6 +137,23 @@ final class SqliteConnections {
       String value = rows.next() ? rows.getString(column) : null;
       return value == null ? "" : value;
     }
+  }
+
+  /**
+   * Refuses a connection on which the driver believes a transaction to be open that SQLite has
+   * undone, after a full disk for example: a savepoint would begin a new one and store it alone.
+   */
+  static void refuseUndone(Connection connection) throws SQLException {
+    try (Statement statement = unwrap(connection).createStatement()) {
+      statement.execute("begin");
+    } catch (SQLException e) {
+      if (String.valueOf(e.getMessage()).contains("within a transaction")) {
+        return;
+      }
+      throw e;
+    }
+    unwrap(connection).close();
+    throw new SQLException(UNDONE + "it was closed, so that nothing more is stored outside of one");
   }
 
   static boolean busy(SQLException e) {

@@ -42,7 +42,7 @@ public final class SqliteDatabase implements AutoCloseable {
     try {
       HikariConfig config = config(settings);
       refuseOtherJournal(settings);
-      settleJournal(config.getDataSource(), settings.busyTimeout());
+      settleJournal(source(settings, journal(settings)), settings.busyTimeout());
       pool = new HikariDataSource(config);
     } catch (NoClassDefFoundError e) {
       throw new IllegalStateException(
@@ -52,6 +52,7 @@ public final class SqliteDatabase implements AutoCloseable {
     }
     try {
       Migrations.of(pool).migrate();
+      refuseOtherJournal(settings); // that of who created the file at the same moment
       return new SqliteDatabase(pool);
     } catch (RuntimeException | Error e) {
       pool.close();
@@ -61,7 +62,6 @@ public final class SqliteDatabase implements AutoCloseable {
 
   private static HikariConfig config(SqliteFile settings) {
     SQLiteConfig sqlite = new SQLiteConfig();
-    sqlite.setJournalMode(JournalMode.valueOf(settings.journal().name()));
     sqlite.setSynchronous(SynchronousMode.FULL);
     sqlite.enforceForeignKeys(true);
     sqlite.setBusyTimeout((int) settings.busyTimeout().toMillis());
@@ -72,6 +72,14 @@ public final class SqliteDatabase implements AutoCloseable {
     config.setMaximumPoolSize(settings.connections());
     config.setMinimumIdle(1);
     return config;
+  }
+
+  /** Only for the first connection to a new file: the mode stays with the file. */
+  private static SQLiteConfig journal(SqliteFile settings) {
+    SQLiteConfig sqlite = new SQLiteConfig();
+    sqlite.setJournalMode(JournalMode.valueOf(settings.journal().name()));
+    sqlite.setBusyTimeout((int) settings.busyTimeout().toMillis());
+    return sqlite;
   }
 
   private static SQLiteDataSource source(SqliteFile settings, SQLiteConfig config) {

@@ -94,10 +94,11 @@ final class SqliteEngine extends Engine {
       failed.addSuppressed(e);
       closed = "it could not be closed: do no more on it";
     }
-    throw new DataAccessException(
-        "SQLite has undone the whole transaction on this connection, the host's work in it included;"
-            + " roll back and begin anew on another connection: "
-            + closed,
-        failed);
+    throw new DataAccessException(SqliteConnections.UNDONE + closed, failed);
+  }
+
+  @Override
+  void refuseUndone(Connection connection) throws SQLException {
+    SqliteConnections.refuseUndone(connection);
   }
 }

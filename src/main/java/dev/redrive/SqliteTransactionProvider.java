@@ -62,29 +62,33 @@ public final class SqliteTransactionProvider implements TransactionProvider {
 
   /** Waits for its turn before it takes a connection, where the pool is known already. */
   private static Level begin(ConnectionProvider connections) throws SQLException {
-    Optional<SqliteConnections.Known> expected = SqliteConnections.expected(connections);
     long start = System.nanoTime();
-    if (expected.isPresent()) {
-      expected.get().writeLock().await(end(start, expected.get()));
-    }
+    Optional<SqliteConnections.Known> expected = SqliteConnections.expected(connections);
+    SqliteWriteLock.@Nullable Turn turn =
+        expected.isPresent() ? expected.get().writeLock().await(end(start, expected.get())) : null;
     @Nullable Connection connection = null;
     try {
       connection = connections.acquire();
       if (connection == null) {
         throw new DataAccessException("Cannot begin: the configuration has no connection");
       }
-      if (expected.isEmpty() && isOpen(connections, connection)) {
+      if (turn == null && isOpen(connections, connection)) {
         return Nested.begin(connections, connection);
       }
       SqliteConnections.Known known = SqliteConnections.known(connection);
-      if (expected.isEmpty()) {
-        known.writeLock().await(end(start, known));
-        expected = Optional.of(known);
+      if (turn != null && expected.orElseThrow().writeLock() != known.writeLock()) {
+        turn.end(); // the data source has led to another file this time
+        turn = null;
+      }
+      if (turn == null) {
+        turn = known.writeLock().await(end(start, known));
       }
       SqliteConnections.remember(connections, known);
-      return new Outermost(connections, connection, expected.get()).begin(end(start, known));
+      return new Outermost(connections, connection, known, turn).begin(end(start, known));
     } catch (SQLException | RuntimeException | Error e) {
-      expected.ifPresent(turn -> turn.writeLock().release());
+      if (turn != null) {
+        turn.end();
+      }
       if (connection != null) {
         connections.release(connection);
       }
@@ -147,6 +151,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       implements Level {
 
     static Nested begin(ConnectionProvider connections, Connection connection) throws SQLException {
+      SqliteConnections.refuseUndone(connection);
       return new Nested(connections, connection, connection.setSavepoint());
     }
 
@@ -175,7 +180,8 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     private final ConnectionProvider connections;
     private final Connection connection;
     private final SQLiteConnection sqlite;
-    private final SqliteConnections.Known turn;
+    private final SqliteConnections.Known known;
+    private final SqliteWriteLock.Turn turn;
     private final TransactionMode modeBefore;
     private final boolean autoCommitBefore;
     private boolean active;
@@ -183,11 +189,16 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     private boolean over;
 
     /** Only in one's turn: a connection that threads share may be in another's transaction. */
-    Outermost(ConnectionProvider connections, Connection connection, SqliteConnections.Known turn)
+    Outermost(
+        ConnectionProvider connections,
+        Connection connection,
+        SqliteConnections.Known known,
+        SqliteWriteLock.Turn turn)
         throws SQLException {
       this.connections = connections;
       this.connection = connection;
       this.sqlite = SqliteConnections.unwrap(connection);
+      this.known = known;
       this.turn = turn;
       this.modeBefore = sqlite.getConnectionConfig().getTransactionMode();
       this.autoCommitBefore = connection.getAutoCommit();
@@ -201,7 +212,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
     Outermost begin(long end) throws SQLException {
       try {
         beginImmediate(end);
-        turn.writeLock().use(sqlite);
+        turn.use(sqlite);
         return this;
       } catch (SQLException | RuntimeException | Error e) {
         clean = false;
@@ -229,7 +240,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
           }
         }
       } finally {
-        patience(turn.busyTimeoutMillis());
+        patience(known.busyTimeoutMillis());
       }
     }
 
@@ -289,7 +300,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       try {
         restore();
       } finally {
-        turn.writeLock().release();
+        turn.end();
         connections.release(connection);
       }
     }

@@ -20,11 +20,8 @@ final class SqliteWriteLock {
   private static final Map<String, SqliteWriteLock> BY_FILE = new ConcurrentHashMap<>();
 
   private final String file;
-  private final Semaphore turn = new Semaphore(1, true);
-  private final AtomicReference<@Nullable WeakReference<SQLiteConnection>> holder =
-      new AtomicReference<>();
-
-  private volatile @Nullable Thread thread;
+  private final Semaphore permit = new Semaphore(1, true);
+  private final AtomicReference<@Nullable Turn> holder = new AtomicReference<>();
 
   private SqliteWriteLock(String file) {
     this.file = file;
@@ -34,37 +31,70 @@ final class SqliteWriteLock {
     return BY_FILE.computeIfAbsent(file, SqliteWriteLock::new);
   }
 
+  /** One transaction's turn. It is given back once, unless another has taken it over by then. */
+  final class Turn {
+    private final Thread thread = Thread.currentThread();
+    private volatile @Nullable WeakReference<SQLiteConnection> connection;
+
+    /** Says which connection it is used with. */
+    void use(SQLiteConnection used) {
+      connection = new WeakReference<>(used);
+    }
+
+    /**
+     * A transaction whose end was never asked for keeps its turn until its connection is closed.
+     */
+    private boolean isLeftBehind() throws SQLException {
+      WeakReference<SQLiteConnection> used = connection;
+      if (used == null) {
+        return false;
+      }
+      SQLiteConnection open = used.get();
+      return open == null || open.isClosed();
+    }
+
+    void end() {
+      if (holder.compareAndSet(this, null)) {
+        permit.release();
+      }
+    }
+  }
+
   /**
    * Waits until it is this thread's turn. Like SQLite's own wait, this is not cut short by an
    * interrupt: a worker that is told to stop can still finish what it did.
    *
    * @param end when patience is over, as {@link System#nanoTime}
-   * @throws SQLException BUSY, if it is over
+   * @throws SQLException BUSY, if it is over, or if this thread would wait for itself
    */
-  void await(long end) throws SQLException {
-    if (thread == Thread.currentThread()) {
-      if (isLeftBehind()) {
-        return;
+  Turn await(long end) throws SQLException {
+    Turn mine = new Turn();
+    Turn other = holder.get();
+    if (other != null && other.thread == mine.thread) {
+      if (takesOver(other, mine)) {
+        return mine;
       }
-      throw new SQLiteException(
+      throw busy(
           "this thread has a transaction open on "
               + file
               + ", which a second one would wait for in vain;"
-              + " to be part of it, use JobQueue.within(tx.dsl())",
-          SQLiteErrorCode.SQLITE_BUSY);
+              + " to be part of it, use JobQueue.within(tx.dsl())");
     }
     boolean interrupted = false;
     try {
       for (; ; ) {
         try {
-          if (turn.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS) || isLeftBehind()) {
-            return;
+          if (permit.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+            holder.set(mine);
+            return mine;
           }
-          throw new SQLiteException(
-              "another transaction of this JVM kept the write lock of "
+          if (takesOver(holder.get(), mine)) {
+            return mine;
+          }
+          throw busy(
+              "another thread of this JVM kept the turn to write to "
                   + file
-                  + " for the whole busy timeout",
-              SQLiteErrorCode.SQLITE_BUSY);
+                  + " for the whole busy timeout");
         } catch (InterruptedException e) {
           interrupted = true;
         }
@@ -76,25 +106,11 @@ final class SqliteWriteLock {
     }
   }
 
-  /** A transaction whose end was never asked for holds its turn, until its connection is closed. */
-  private boolean isLeftBehind() throws SQLException {
-    WeakReference<SQLiteConnection> last = holder.get();
-    if (last == null) {
-      return false;
-    }
-    SQLiteConnection connection = last.get();
-    return (connection == null || connection.isClosed()) && holder.compareAndSet(last, null);
+  private boolean takesOver(@Nullable Turn other, Turn mine) throws SQLException {
+    return other != null && other.isLeftBehind() && holder.compareAndSet(other, mine);
   }
 
-  /** Says which connection the turn is used with, and that it is this thread's. */
-  void use(SQLiteConnection connection) {
-    holder.set(new WeakReference<>(connection));
-    thread = Thread.currentThread();
-  }
-
-  void release() {
-    thread = null;
-    holder.set(null);
-    turn.release();
+  private static SQLException busy(String message) {
+    return new SQLiteException(message, SQLiteErrorCode.SQLITE_BUSY);
   }
 }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -146,15 +147,29 @@ final class Transactions {
     if (connection.getAutoCommit()) {
       return false;
     }
-    Connection second = connections.acquire();
-    if (second == null) {
-      throw new DataAccessException("The DSLContext has no connection");
-    }
+    Connection second = second(connections);
     try {
       return engine.physical(second) == engine.physical(connection);
     } finally {
       connections.release(second);
     }
+  }
+
+  private static Connection second(ConnectionProvider connections) {
+    Connection second;
+    try {
+      second = connections.acquire();
+    } catch (RuntimeException e) {
+      throw new DataAccessException(
+          "Cannot tell a host's transaction from a pool that switches auto-commit off: that takes a"
+              + " second connection for a moment, and the pool has none; give it more, or let it"
+              + " leave auto-commit on",
+          e);
+    }
+    if (second == null) {
+      throw new DataAccessException("The DSLContext has no connection");
+    }
+    return second;
   }
 
   /** A connection of which we know that no work of the host's is open on it. */
@@ -191,10 +206,18 @@ final class Transactions {
       @Override
       public <T> T write(Function<DSLContext, T> work) {
         for (int tries = 1; ; tries++) {
+          AtomicBoolean worked = new AtomicBoolean();
           try {
-            return configuration.dsl().transactionResult(inner -> work.apply(inner.dsl()));
+            return configuration
+                .dsl()
+                .transactionResult(
+                    inner -> {
+                      T answer = work.apply(inner.dsl());
+                      worked.set(true);
+                      return answer;
+                    });
           } catch (RuntimeException e) {
-            if (tries == MAX_TRIES || !undone(e) || isNested(connections)) {
+            if (tries == MAX_TRIES || !mayRepeat(e, worked.get()) || isNested(connections)) {
               throw e;
             }
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(tries * PAUSE_NANOS));
@@ -207,6 +230,15 @@ final class Transactions {
         action.run();
       }
     };
+  }
+
+  /**
+   * Whether nothing of a transaction can have been stored. After the work, only the commit of a
+   * provider of ours says so: what a listener or the host's provider throws may come after it.
+   */
+  private boolean mayRepeat(RuntimeException e, boolean worked) {
+    boolean ofOurCommit = !hasHostsProvider() && !SafeTransactionListener.hasThrown(e);
+    return undone(e) && (!worked || ofOurCommit);
   }
 
   /** Whether the server undid the transaction as a whole, whatever listeners made of its error. */
@@ -292,6 +324,7 @@ final class Transactions {
   }
 
   private <T> T underSavepoint(Connection connection, Supplier<T> work) throws SQLException {
+    engine.refuseUndone(connection);
     Savepoint before = connection.setSavepoint();
     T answer;
     try {

@@ -176,6 +176,31 @@ class FinishTest extends QueueTest {
         .isEmpty();
   }
 
+  /** The owner may finish until somebody takes the row, and that must not be the same call. */
+  @ParameterizedTest
+  @MethodSource("outcomes")
+  void finishAndClaimDoesNotBuryWhatItFinishes(Outcome outcome) {
+    assertThat(queue.submit(job("j1").maxAttempts(1)).created()).isTrue();
+    Lease lease = claim("A").orElseThrow();
+    assertThat(claim("B")).isEmpty();
+    clock.at(T0 + 700_000); // lease, deadline and attempts are over, and a bury is due
+    assertThat(queue.finishAndClaim(lease, outcome, "A", LEASE).finished()).isTrue();
+    assertThat(row("j1"))
+        .containsEntry("token", 1L)
+        .containsEntry("fault", outcome.equals(Outcome.ok()) ? null : "late")
+        .containsEntry("state", outcome.equals(Outcome.ok()) ? "done" : "dead");
+  }
+
+  @Test
+  void finishAndClaimBuriesWhatElseIsSpent() {
+    Lease lease = leased("j1");
+    submit("spent");
+    plant("update jobs set attempts = 3 where id = 'spent'");
+    clock.at(T0 + 1_000);
+    assertThat(queue.finishAndClaim(lease, Outcome.ok(), "A", LEASE).next()).isEmpty();
+    assertThat(find("spent").reason()).contains(DeadReason.EXHAUSTED);
+  }
+
   @Test
   void finishAndClaimClaimsAlsoWhenTheFinishWasStale() {
     Lease stale = leased("j1");

@@ -19,6 +19,7 @@ import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
 import org.jooq.DSLContext;
+import org.jooq.TransactionListener;
 import org.jooq.exception.DataAccessException;
 import org.jooq.impl.DSL;
 import org.jooq.impl.DataSourceConnectionProvider;
@@ -318,6 +319,24 @@ class HostTransactionTest extends QueueTest {
     }
     assertThat(rows("select 1 as x from jobs where id like 'j%'")).hasSize(50);
     backend.mend(store, "redrives");
+  }
+
+  /** What is stored must not be tried again, whatever a listener says afterwards. */
+  @Test
+  void aListenerThatFailsAfterTheCommitRepeatsNothing() {
+    Lease lease = leased("j1");
+    TransactionListener failing =
+        TransactionListener.onCommitEnd(
+            context -> {
+              throw new DataAccessException(
+                  "another database", new SQLException("elsewhere", "40001"));
+            });
+    JobQueue unlucky = on(DSL.using(store.dsl().configuration().derive(failing)));
+    assertThatExceptionOfType(DataAccessException.class)
+        .isThrownBy(() -> unlucky.finish(lease, Outcome.ok()))
+        .withMessage("another database");
+    assertThat(find("j1").endedBy(lease)).isTrue();
+    assertThat(find("j1").state()).isEqualTo(JobState.DONE);
   }
 
   /** Like Spring's SingleConnectionDataSource: transactions take turns on the one connection. */

@@ -140,8 +140,8 @@ class JobEventTest extends QueueTest {
     clock.at(T0 + 31_000);
     assertThat(queue.finishAndClaim(first, Outcome.ok(), "A", LEASE).next()).isPresent();
     heard(
-        died("spent", 3, DeadReason.EXHAUSTED, "lease-expired"),
         new JobEvent.Done("default", "first", 1),
+        died("spent", 3, DeadReason.EXHAUSTED, "lease-expired"),
         claimed("next", 1, 1));
   }
 

@@ -424,6 +424,25 @@ class SqliteTransactionTest {
     assertThat(queue.submit(NewJob.of("first", "{}")).created()).isTrue();
   }
 
+  /** The driver still believes in the transaction that the host's own statement has lost. */
+  @Test
+  void afterTheHostsOwnFullDiskNothingIsStoredEither() throws SQLException {
+    try (Connection connection = small()) {
+      connection.setAutoCommit(false);
+      JobQueue inHost = JobQueue.on(DSL.using(connection, SQLDialect.SQLITE));
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("create table host as select 1 as x");
+        assertThatExceptionOfType(SQLException.class)
+            .isThrownBy(() -> statement.execute("insert into host values (zeroblob(900000))"));
+      }
+      assertThatExceptionOfType(DataAccessException.class)
+          .isThrownBy(() -> inHost.submit(NewJob.of("after", "{}")))
+          .withMessageContaining("undone the whole transaction");
+    }
+    assertThat(queue.find("after")).isEmpty();
+    assertThat(queue.submit(NewJob.of("next", "{}")).created()).isTrue();
+  }
+
   /** The same through our own provider, with a host that swallows the error. */
   @Test
   void afterAFullDiskOurProvidersTransactionStoresNothingMore() {

@@ -156,11 +156,11 @@ class StatementsSentTest extends QueueTest {
   }
 
   @Test
-  void finishAndClaimBuriesThenFinishesThenClaims() {
+  void finishAndClaimFinishesBeforeItBuriesAndClaims() {
     Lease lease = leased("j1");
     submit("j2");
     assertThat(sentBy(() -> asked.finishAndClaim(lease, Outcome.ok(), "A", LEASE)))
-        .containsExactly("bury", "finish-ok", "claim");
+        .containsExactly("finish-ok", "bury", "claim");
     assertThat(sentBy(() -> asked.finishAndClaim(lease, Outcome.ok(), "A", LEASE)))
         .containsExactly("finish-ok", "claim");
   }

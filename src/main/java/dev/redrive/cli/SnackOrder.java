@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.redrive.NewJob;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
@@ -37,6 +38,7 @@ record SnackOrder(String snack, int quantity) {
     boolean valid =
         snack.isTextual()
             && !snack.textValue().isBlank()
+            && StandardCharsets.UTF_8.newEncoder().canEncode(snack.textValue())
             && quantity.isInt()
             && quantity.intValue() >= 1
             && quantity.intValue() <= MAX_QUANTITY;

@@ -125,12 +125,12 @@ public final class Dispatcher {
 
   private Handled handle(Lease held, Store store) throws Exception {
     Outcome outcome = verdict(held);
-    refuseHostTransaction();
     Fence fence = new Fence(held.id(), held.token());
-    endings.put(fence, Dispatched.IDLE);
     // an interrupt is for what comes next: it must not keep a verdict out of the database
     boolean interrupted = Thread.interrupted();
     try {
+      refuseHostTransaction();
+      endings.put(fence, Dispatched.IDLE);
       Optional<Lease> next = store.finish(held, outcome, interrupted).next();
       return new Handled(endings.getOrDefault(fence, Dispatched.IDLE), next);
     } finally {

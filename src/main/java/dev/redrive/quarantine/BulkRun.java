@@ -10,7 +10,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.jooq.exception.DataAccessException;
 import org.jspecify.annotations.Nullable;
 
 /** One run of a bulk redrive. */
@@ -102,7 +101,7 @@ final class BulkRun {
     }
     try {
       return brake.pulledAt(pacer.nanos()) ? Optional.of(End.BRAKED) : Optional.empty();
-    } catch (DataAccessException e) {
+    } catch (RuntimeException e) {
       lastError = e;
       return Optional.of(End.FAILED);
     }

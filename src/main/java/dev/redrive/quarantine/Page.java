@@ -27,10 +27,10 @@ public record Page(int limit, boolean payloads, Optional<Position> after) {
    * @param id its business ID
    */
   public record Position(Instant diedAt, String id) {
-    /** Refuses missing parts. */
+    /** Refuses bad input, naming argument and rule. */
     public Position {
-      Arguments.notNull(diedAt, "diedAt");
-      Arguments.notNull(id, "id");
+      Arguments.time(diedAt, "diedAt");
+      Arguments.id(id);
     }
 
     static Position of(DeadJob job) {
