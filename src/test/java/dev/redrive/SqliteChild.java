@@ -28,7 +28,8 @@ final class SqliteChild {
           case "read" -> statement.execute("begin");
           case "write" -> statement.execute("update jobs set fault = 'from-outside'");
           case "writes" -> write(statement, 200);
-          case "claim-and-halt" -> claimAndHalt(file);
+          case "claim-and-halt-DELETE" -> claimAndHalt(file, Journal.DELETE);
+          case "claim-and-halt-WAL" -> claimAndHalt(file, Journal.WAL);
           default -> throw new IllegalArgumentException(word);
         }
         if (word.equals("read")) {
@@ -49,8 +50,8 @@ final class SqliteChild {
     }
   }
 
-  private static void claimAndHalt(Path file) {
-    JobQueue queue = JobQueue.on(Engine.sqlite(file).open().dsl());
+  private static void claimAndHalt(Path file, Journal journal) {
+    JobQueue queue = JobQueue.on(Engine.sqlite(file).journal(journal).open().dsl());
     Lease lease = queue.claim("A", Duration.ofHours(1)).orElseThrow();
     System.out.println("claimed " + lease.id());
     System.out.flush();
