@@ -394,6 +394,7 @@ public final class JobQueue {
     FinishQuery finish = FinishQuery.of(new Finish(held, outcome), retry);
     Arguments.identifier(owner, "owner");
     Arguments.positive(lease, "lease");
+    boolean buryIsDue = buryIsDue();
     FinishBuryClaim all =
         transactions.write(
             dsl -> {
@@ -401,9 +402,12 @@ public final class JobQueue {
               // the finish first: a bury would take a spent job whose lease is just over
               return new FinishBuryClaim(
                   finish.run(transitions),
-                  buryIsDue() ? transitions.bury().fetch(Rows::died) : List.of(),
+                  buryIsDue ? transitions.bury().fetch(Rows::died) : List.of(),
                   claim(transitions, owner, lease, 1));
             });
+    if (all.deaths().size() == Transitions.BURY_BATCH) {
+      claimCameBackShort = true; // as good as: there may be more to bury
+    }
     boolean finished = listeners.told(all.finished());
     listeners.tell(all.deaths());
     listeners.tell(all.next().stream().map(JobQueue::claimed).toList());

@@ -131,8 +131,11 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
         open.change();
         return open;
       } catch (SQLException | RuntimeException | Error e) {
-        open.restore();
-        open.turn.unlock();
+        try {
+          open.restore();
+        } finally {
+          open.turn.unlock();
+        }
         throw e;
       }
     }

@@ -45,7 +45,7 @@ record SafeTransactionListener(TransactionListener host) implements TransactionL
   public void commitEnd(TransactionContext context) {
     try {
       host.commitEnd(context);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       LAST_THROWN.set(new WeakReference<>(e));
       throw e;
     }
@@ -54,7 +54,13 @@ record SafeTransactionListener(TransactionListener host) implements TransactionL
   /** Whether it was a listener that threw this in this thread, after a commit. */
   static boolean hasThrown(Throwable e) {
     WeakReference<Throwable> last = LAST_THROWN.get();
-    return last != null && last.get() == e;
+    @Nullable Throwable thrown = last == null ? null : last.get();
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause == thrown) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

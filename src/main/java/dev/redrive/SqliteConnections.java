@@ -34,6 +34,8 @@ final class SqliteConnections {
 
   private static final Map<SQLiteConnection, Known> KNOWN =
       Collections.synchronizedMap(new WeakHashMap<>());
+  private static final Set<DataSource> ROUTING =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
   private static final Map<DataSource, Known> LAST_OF_POOL =
       Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -67,13 +69,18 @@ final class SqliteConnections {
    */
   static Optional<Known> expected(ConnectionProvider connections) {
     return connections instanceof DataSourceConnectionProvider pool
+            && !ROUTING.contains(pool.dataSource())
         ? Optional.ofNullable(LAST_OF_POOL.get(pool.dataSource()))
         : Optional.empty();
   }
 
+  /** A data source that leads to more than one file tells nothing beforehand. */
   static void remember(ConnectionProvider connections, Known known) {
     if (connections instanceof DataSourceConnectionProvider pool) {
-      LAST_OF_POOL.put(pool.dataSource(), known);
+      Known last = LAST_OF_POOL.put(pool.dataSource(), known);
+      if (last != null && last.writeLock() != known.writeLock()) {
+        ROUTING.add(pool.dataSource());
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -92,20 +93,37 @@ final class Transactions {
   /** Reads, and leaves no transaction open that it found closed. */
   <T> T read(Function<DSLContext, T> work) {
     ConnectionProvider connections = host.connectionProvider();
-    if (owns(connections) && hasHostsProvider()) {
-      return write(work);
+    if (owns(connections)) {
+      Optional<Read<T>> read =
+          hasHostsProvider() ? Optional.empty() : readAtOnce(connections, work);
+      // with auto-commit off a look begins a transaction, which has to end
+      return read.isPresent() ? read.get().answer() : write(work);
     }
     return on(
         connections,
         connection -> {
           DSLContext dsl = configured(new DefaultConnectionProvider(connection)).dsl();
-          if (!owns(connections) && isHosts(connections, connection)) {
+          if (isHosts(connections, connection)) {
             return underSavepoint(connection, () -> work.apply(dsl));
           }
-          // with auto-commit off a look begins a transaction, which has to end
           return connection.getAutoCommit()
-              ? engine.alone(connection, () -> work.apply(dsl))
+              ? work.apply(dsl)
               : onIdle(connections, connection).write(work);
+        });
+  }
+
+  private record Read<T>(T answer) {}
+
+  /** Empty with auto-commit off; the connection is back by then, for those who wait for one. */
+  private <T> Optional<Read<T>> readAtOnce(
+      ConnectionProvider connections, Function<DSLContext, T> work) {
+    return on(
+        connections,
+        connection -> {
+          DSLContext dsl = configured(new DefaultConnectionProvider(connection)).dsl();
+          return connection.getAutoCommit()
+              ? Optional.of(engine.alone(connection, () -> new Read<>(work.apply(dsl))))
+              : Optional.empty();
         });
   }
 
@@ -304,15 +322,19 @@ final class Transactions {
   }
 
   /**
-   * One call at a time on a connection: a second thread would take the transaction of the first for
-   * the host's and join it.
+   * One call at a time on a connection that may carry the host's work: a second thread would take
+   * the transaction of the first for the host's and join it. On our own the engine's turns see to
+   * it.
    */
-  private static <T> T on(ConnectionProvider connections, OnConnection<T> work) {
+  private <T> T on(ConnectionProvider connections, OnConnection<T> work) {
     Connection connection = connections.acquire();
     if (connection == null) {
       throw new DataAccessException("The DSLContext has no connection");
     }
     try {
+      if (owns(connections)) {
+        return work.run(connection);
+      }
       synchronized (connection) {
         return work.run(connection);
       }

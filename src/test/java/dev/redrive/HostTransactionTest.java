@@ -12,6 +12,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -425,6 +426,33 @@ class HostTransactionTest extends QueueTest {
     // a connection that lies idle holds nothing that stops others
     submit(id + "-other");
     assertThat(queue.finish(claim("A").orElseThrow(), Outcome.ok())).isTrue();
+  }
+
+  /** Those who look hold no connection while those who write wait for one. */
+  @Test
+  void readersAndWritersShareASmallPoolWithAutoCommitOff() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(6);
+    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+      JobQueue pooled = on(DSL.using(pool, backend.engine().dialect()));
+      List<Future<?>> all = new ArrayList<>();
+      for (int t = 0; t < 6; t++) {
+        int thread = t;
+        all.add(
+            threads.submit(
+                () -> {
+                  for (int i = 0; i < 20; i++) {
+                    assertThat(pooled.find("none")).isEmpty();
+                    assertThat(pooled.submit(job(thread + "-" + i)).created()).isTrue();
+                  }
+                }));
+      }
+      for (Future<?> done : all) {
+        done.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(jobRows()).isEqualTo(120);
   }
 
   @Test
