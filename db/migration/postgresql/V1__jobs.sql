@@ -61,8 +61,9 @@ create table jobs (
   -- A queue dies and grows all day beside a long history: its vacuum must not wait for a share of that history.
   autovacuum_vacuum_scale_factor = 0.01,
   autovacuum_vacuum_threshold = 1000,
+  -- A planner that knows nothing of a new queue sorts its backlog for each claim.
   autovacuum_analyze_scale_factor = 0.02,
-  autovacuum_analyze_threshold = 1000
+  autovacuum_analyze_threshold = 100
 );
 
 -- What claim and bury search. Finished work is in none of it, so history costs a claim nothing. The state is for the

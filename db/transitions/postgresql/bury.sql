@@ -28,7 +28,7 @@ where (
       from jobs
       where (
         jobs.queue = :queue
-        and (jobs.due_at + 0) <= coalesce(
+        and coalesce(jobs.due_at, 9223372036854775807) <= coalesce(
           :now,
           cast(
             floor((extract(epoch from statement_timestamp()) * 1000))
@@ -68,7 +68,7 @@ where (
       for update skip locked
     )
   )
-  and (jobs.due_at + 0) <= coalesce(
+  and coalesce(jobs.due_at, 9223372036854775807) <= coalesce(
     :now,
     cast(
       floor((extract(epoch from statement_timestamp()) * 1000))

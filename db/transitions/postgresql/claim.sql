@@ -45,7 +45,7 @@ where (
       for update skip locked
     )
   )
-  and (jobs.due_at + 0) <= coalesce(
+  and coalesce(jobs.due_at, 9223372036854775807) <= coalesce(
     :now,
     cast(
       floor((extract(epoch from statement_timestamp()) * 1000))

@@ -31,7 +31,7 @@ where (
     )
   )
   and (jobs.state || '') = 'done'
-  and (jobs.finished_at + 0) < (coalesce(
+  and coalesce(jobs.finished_at, 9223372036854775807) < (coalesce(
     :now,
     cast(
       floor((extract(epoch from statement_timestamp()) * 1000))

@@ -26,7 +26,7 @@ where (
     order by jobs.due_at, jobs.id
     limit 1000
   )
-  and (jobs.due_at + 0) <= :now
+  and coalesce(jobs.due_at, 9223372036854775807) <= :now
   and (
     jobs.attempts >= jobs.max_attempts
     or jobs.deadline_at <= :now

@@ -24,7 +24,7 @@ where (
     order by jobs.due_at, jobs.id
     limit :limit
   )
-  and (jobs.due_at + 0) <= :now
+  and coalesce(jobs.due_at, 9223372036854775807) <= :now
   and jobs.attempts < jobs.max_attempts
   and jobs.deadline_at > :now
 )

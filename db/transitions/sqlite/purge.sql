@@ -22,7 +22,7 @@ where (
     limit :limit
   )
   and (jobs.state || '') = 'done'
-  and (jobs.finished_at + 0) < (:now - :older_than)
+  and coalesce(jobs.finished_at, 9223372036854775807) < (:now - :older_than)
   and not exists (
     select 1 as one
     from redrives

@@ -73,6 +73,7 @@ final class Transitions {
   private static final Field<String> LEASE_EXPIRED = inline(Fault.LEASE_EXPIRED);
   private static final Field<Long> ONE = inline(1L);
   private static final Field<Long> ZERO = inline(0L);
+  private static final Field<Long> NEVER = inline(Long.MAX_VALUE);
   private static final Field<String> NOTHING = inline("");
   private static final Field<String> NO_TEXT = inline(null, VARCHAR);
   private static final Field<Long> NO_TIME = inline(null, BIGINT);
@@ -363,12 +364,13 @@ final class Transitions {
   }
 
   /**
-   * A column as no index holds it. Where rows are found by the ids of a subselect, its conditions
-   * are only looked at again: a planner that took an index for them would walk the whole backlog to
-   * change one row, and SQLite's does until the file is analysed.
+   * A column as no index holds it, and not even one of those where it is not null. Where rows are
+   * found by the ids of a subselect, its conditions are only looked at again: a planner that took
+   * an index for them would walk the whole backlog to change one row. SQLite's does until the file
+   * is analysed, PostgreSQL's when little was due at the last analysis.
    */
   private static Field<Long> byNoIndex(Field<Long> column) {
-    return column.plus(ZERO);
+    return coalesce(column, NEVER);
   }
 
   /** A state as no partial index asks for it. */
