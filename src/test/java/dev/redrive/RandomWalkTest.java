@@ -280,7 +280,11 @@ class RandomWalkTest extends QueueTest {
   private String operator(Random random, String context) {
     Job look = looks.get(random.nextInt(looks.size()));
     Modelled job = model.get(look.id());
-    boolean same = job != null && job.state == JobState.DEAD && job.token == look.token();
+    boolean same =
+        look.state() == JobState.DEAD
+            && job != null
+            && job.state == JobState.DEAD
+            && job.token == look.token();
     if (random.nextInt(3) == 0) {
       assertThat(queue.investigate(look, "OPS-1", "kim")).as(context).isEqualTo(same);
     } else {
