@@ -21,6 +21,7 @@ public final class Arguments {
   static final long MAX_TIME = 253_402_300_799_999L;
 
   private static final String IDENTIFIER = "[A-Za-z0-9][A-Za-z0-9._:/#-]{0,63}";
+  private static final String SCHEMA = "[a-z_][a-z0-9_]{0,62}";
 
   private Arguments() {}
 
@@ -61,6 +62,16 @@ public final class Arguments {
     }
     if (text.length() > MAX_IDENTIFIER_LENGTH) {
       throw new IllegalArgumentException(rule + "it has " + text.length() + " characters");
+    }
+    return text;
+  }
+
+  /** The name of a schema, as statements can have it without quotes. */
+  static String schema(@Nullable String value, String name) {
+    String text = notNull(value, name);
+    if (!text.matches(SCHEMA)) {
+      throw new IllegalArgumentException(
+          name + " must be a name that needs no quotes, " + SCHEMA + ", and it is not");
     }
     return text;
   }

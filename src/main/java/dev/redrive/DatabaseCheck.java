@@ -9,14 +9,21 @@ import org.jooq.impl.DataSourceConnectionProvider;
 import org.jspecify.annotations.Nullable;
 
 /** What a queue asks of a database before it works with it. */
-record DatabaseCheck(Engine engine, Transactions transactions, ConnectionProvider connections) {
+record DatabaseCheck(
+    Engine engine,
+    Transactions transactions,
+    ConnectionProvider connections,
+    @Nullable String schema) {
 
   /** Refuses settings that break redrive's promises, and sees that the tables are there. */
   void pass(boolean mayMigrate) {
     refuseBadSettings();
-    boolean complete = transactions.read(dsl -> dsl.connectionResult(Migrations::isComplete));
-    if (!complete) {
-      create(mayMigrate);
+    Installation found =
+        transactions.read(
+            dsl ->
+                dsl.connectionResult(connection -> Installation.look(engine, connection, schema)));
+    if (!found.isComplete()) {
+      create(mayMigrate, found);
     }
   }
 
@@ -49,14 +56,12 @@ record DatabaseCheck(Engine engine, Transactions transactions, ConnectionProvide
     return connection;
   }
 
-  private void create(boolean mayMigrate) {
+  private void create(boolean mayMigrate, Installation found) {
     @Nullable DataSource source =
         connections instanceof DataSourceConnectionProvider pool ? pool.dataSource() : null;
     if (!mayMigrate || !transactions.owns(connections) || source == null) {
-      throw new IllegalStateException(
-          "redrive's tables are missing, incomplete or older than this version of the library;"
-              + " run Migrations.of(dataSource).migrate() first");
+      throw new IllegalStateException(found.complaint());
     }
-    Migrations.of(source).migrate();
+    new Migrations(source, engine, schema).migrate();
   }
 }

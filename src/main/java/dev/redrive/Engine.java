@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -65,6 +66,22 @@ public abstract sealed class Engine permits SqliteEngine, PostgresqlEngine {
 
   /** The folder of this engine's migrations on the class path and under {@code db/migration}. */
   abstract String folder();
+
+  /**
+   * The name of a schema for redrive's tables.
+   *
+   * @throws IllegalArgumentException if it is none that statements can name without quotes, or the
+   *     engine has no schemas
+   */
+  abstract String schema(@Nullable String name);
+
+  /**
+   * What the engine's catalog says of redrive's tables, one line a part. {@code catalog.txt} beside
+   * the scripts has those that this version needs.
+   *
+   * @param schema where they are; null is the connection's current one
+   */
+  abstract Set<String> parts(Connection connection, @Nullable String schema) throws SQLException;
 
   /** The current time in SQL, of a parameter that may be null where {@link #clock} is null. */
   abstract Field<Long> now(Param<Long> now);

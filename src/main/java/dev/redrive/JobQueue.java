@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jooq.Configuration;
@@ -646,7 +647,9 @@ public final class JobQueue {
     private RetryPolicy retry = RetryPolicy.standard();
     private int maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES;
     private final List<JobListener> listeners = new ArrayList<>();
+    private @Nullable String schema;
     private boolean joins;
+    private @Nullable BooleanSupplier hostsIsOpen;
     private boolean migrates = true;
 
     private Builder(DSLContext dsl) {
@@ -716,13 +719,44 @@ public final class JobQueue {
     }
 
     /**
+     * Where redrive's tables are, on PostgreSQL: every statement then names the schema, and the
+     * connection's search path does not matter. The default is the connection's current schema.
+     *
+     * @param schema the name of a schema that needs no quotes; it is created with the tables
+     * @return this
+     * @throws IllegalArgumentException if null, on SQLite, or not such a name
+     */
+    public Builder schema(String schema) {
+      this.schema = Engine.of(dsl.dialect()).schema(schema);
+      return this;
+    }
+
+    /**
      * Says that the data source may hand out a connection with the host's open transaction on it,
      * as a transaction-aware one does: auto-commit off then means that the transaction is the
-     * host's.
+     * host's. Where the pool behind it switches auto-commit off as well, a second connection is
+     * taken for a moment to tell the two apart; {@link #joins(BooleanSupplier)} needs none.
      *
      * @return this
      */
     public Builder joins() {
+      this.joins = true;
+      this.hostsIsOpen = null;
+      return this;
+    }
+
+    /**
+     * Says that the data source hands out a connection with the host's open transaction on it, and
+     * how to tell that there is one. With Spring that is {@code () ->
+     * TransactionSynchronizationManager.isActualTransactionActive()}.
+     *
+     * @param hostsIsOpen whether a transaction of this data source is open in the calling thread;
+     *     asked where a connection has auto-commit off
+     * @return this
+     * @throws IllegalArgumentException if null
+     */
+    public Builder joins(BooleanSupplier hostsIsOpen) {
+      this.hostsIsOpen = Arguments.notNull(hostsIsOpen, "hostsIsOpen");
       this.joins = true;
       return this;
     }
@@ -749,8 +783,8 @@ public final class JobQueue {
     public JobQueue build() {
       Configuration host = dsl.configuration();
       Engine engine = Engine.of(host.dialect());
-      Transactions transactions = new Transactions(host, engine, joins);
-      new DatabaseCheck(engine, transactions, host.connectionProvider()).pass(migrates);
+      Transactions transactions = new Transactions(host, engine, schema, joins, hostsIsOpen);
+      new DatabaseCheck(engine, transactions, host.connectionProvider(), schema).pass(migrates);
       return new JobQueue(
           transactions,
           engine,

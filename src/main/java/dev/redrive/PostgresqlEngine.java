@@ -64,6 +64,16 @@ final class PostgresqlEngine extends Engine {
   }
 
   @Override
+  String schema(@Nullable String name) {
+    return Arguments.schema(name, "schema");
+  }
+
+  @Override
+  Set<String> parts(Connection connection, @Nullable String schema) throws SQLException {
+    return PostgresqlCatalog.parts(connection, schema);
+  }
+
+  @Override
   Field<Long> now(Param<Long> now) {
     return coalesce(
         now,

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jooq.Condition;
@@ -19,6 +20,7 @@ import org.jooq.Select;
 import org.jooq.SelectForUpdateStep;
 import org.jooq.TransactionProvider;
 import org.jooq.exception.DataAccessException;
+import org.jspecify.annotations.Nullable;
 
 /** SQLite in a file. Its clock is the system's: every process on the file shares the machine. */
 final class SqliteEngine extends Engine {
@@ -36,6 +38,16 @@ final class SqliteEngine extends Engine {
   @Override
   String folder() {
     return "sqlite";
+  }
+
+  @Override
+  String schema(@Nullable String name) {
+    throw new IllegalArgumentException("schema must not be given on SQLite, which has one");
+  }
+
+  @Override
+  Set<String> parts(Connection connection, @Nullable String schema) throws SQLException {
+    return SqliteCatalog.parts(connection);
   }
 
   @Override

@@ -10,13 +10,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
 import org.jooq.DSLContext;
 import org.jooq.TransactionProvider;
+import org.jooq.conf.MappedSchema;
 import org.jooq.conf.RenderKeywordCase;
+import org.jooq.conf.RenderMapping;
 import org.jooq.conf.RenderQuotedNames;
 import org.jooq.conf.RenderTable;
 import org.jooq.conf.Settings;
@@ -25,6 +28,7 @@ import org.jooq.impl.DataSourceConnectionProvider;
 import org.jooq.impl.DefaultConfiguration;
 import org.jooq.impl.DefaultConnectionProvider;
 import org.jooq.impl.DefaultTransactionProvider;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides for each call who owns the transaction, and opens one or joins the host's.
@@ -43,17 +47,37 @@ final class Transactions {
 
   private final Configuration host;
   private final Engine engine;
+  private final Settings settings;
   private final boolean joins;
+  private final @Nullable BooleanSupplier hostsIsOpen;
   private final boolean onlyJoins;
 
-  Transactions(Configuration host, Engine engine, boolean joins) {
-    this(host, engine, joins, false);
+  /**
+   * @param schema where the tables are; null is the connection's current one
+   * @param joins whether a plain data source may hand out a connection of the host's transaction
+   * @param hostsIsOpen tells whether it does; null if only the connections tell
+   */
+  Transactions(
+      Configuration host,
+      Engine engine,
+      @Nullable String schema,
+      boolean joins,
+      @Nullable BooleanSupplier hostsIsOpen) {
+    this(host, engine, settings(schema), joins, hostsIsOpen, false);
   }
 
-  private Transactions(Configuration host, Engine engine, boolean joins, boolean onlyJoins) {
+  private Transactions(
+      Configuration host,
+      Engine engine,
+      Settings settings,
+      boolean joins,
+      @Nullable BooleanSupplier hostsIsOpen,
+      boolean onlyJoins) {
     this.host = host;
     this.engine = engine;
+    this.settings = settings;
     this.joins = joins;
+    this.hostsIsOpen = hostsIsOpen;
     this.onlyJoins = onlyJoins;
   }
 
@@ -145,8 +169,9 @@ final class Transactions {
    * @throws IllegalArgumentException if there is none
    */
   Transactions within(Configuration transaction) {
-    Transactions joining = new Transactions(transaction, engine, true, true);
     boolean pooled = transaction.connectionProvider() instanceof DataSourceConnectionProvider;
+    Transactions joining =
+        new Transactions(transaction, engine, settings, true, pooled ? hostsIsOpen : null, true);
     if ((pooled && !joins) || !joining.wouldJoin()) {
       throw new IllegalArgumentException(
           "transaction must have an open transaction (auto-commit off); inside of jOOQ's"
@@ -158,12 +183,15 @@ final class Transactions {
   /**
    * Whether a transaction of the host's is open on a connection. Auto-commit off may be just the
    * habit of a pool behind the provider: then a second connection is another one, and what is done
-   * on the first would be lost when it goes back.
+   * on the first would be lost when it goes back. So the host is asked, or else a second
+   * connection.
    */
   private boolean isHosts(ConnectionProvider connections, Connection connection)
       throws SQLException {
     if (connection.getAutoCommit()) {
       return false;
+    } else if (hostsIsOpen != null) {
+      return hostsIsOpen.getAsBoolean();
     }
     Connection second = second(connections);
     try {
@@ -220,6 +248,7 @@ final class Transactions {
 
   private Session ours(ConnectionProvider connections, TransactionProvider transactions) {
     Configuration configuration = configured(connections).set(transactions);
+    boolean hosts = transactions == host.transactionProvider();
     return new Session() {
       @Override
       public <T> T write(Function<DSLContext, T> work) {
@@ -235,7 +264,9 @@ final class Transactions {
                       return answer;
                     });
           } catch (RuntimeException e) {
-            if (tries == MAX_TRIES || !mayRepeat(e, worked.get()) || isNested(connections)) {
+            if (tries == MAX_TRIES
+                || !mayRepeat(e, worked.get(), hosts)
+                || (hosts && isNested(connections))) {
               throw e;
             }
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(tries * PAUSE_NANOS));
@@ -254,8 +285,8 @@ final class Transactions {
    * Whether nothing of a transaction can have been stored. After the work, only the commit of a
    * provider of ours says so: what a listener or the host's provider throws may come after it.
    */
-  private boolean mayRepeat(RuntimeException e, boolean worked) {
-    boolean ofOurCommit = !hasHostsProvider() && !SafeTransactionListener.hasThrown(e);
+  private boolean mayRepeat(RuntimeException e, boolean worked, boolean hosts) {
+    boolean ofOurCommit = !hosts && !SafeTransactionListener.hasThrown(e);
     return undone(e) && (!worked || ofOurCommit);
   }
 
@@ -271,7 +302,7 @@ final class Transactions {
 
   /** Whether the host's provider only nested our transaction in one that is still open. */
   private boolean isNested(ConnectionProvider connections) {
-    return hasHostsProvider() && on(connections, connection -> isHosts(connections, connection));
+    return on(connections, connection -> isHosts(connections, connection));
   }
 
   private Session joined(ConnectionProvider connections, List<Runnable> afterwards) {
@@ -299,21 +330,26 @@ final class Transactions {
   private Configuration configured(ConnectionProvider connections) {
     return new DefaultConfiguration()
         .set(engine.dialect())
-        .set(settings())
+        .set(settings)
         .set(connections)
         .set(host.executeListenerProviders())
         .set(SafeTransactionListener.around(host.transactionListenerProviders()));
   }
 
-  /** How the reviewed SQL is written. */
-  static Settings settings() {
-    return new Settings()
-        .withRenderFormatted(true)
-        .withRenderKeywordCase(RenderKeywordCase.LOWER)
-        .withRenderQuotedNames(RenderQuotedNames.EXPLICIT_DEFAULT_UNQUOTED)
-        .withRenderSchema(false)
-        .withRenderTable(RenderTable.WHEN_AMBIGUOUS_COLUMNS)
-        .withExecuteLogging(false);
+  /** How the reviewed SQL is written; with a schema, it stands before the names of the tables. */
+  static Settings settings(@Nullable String schema) {
+    Settings settings =
+        new Settings()
+            .withRenderFormatted(true)
+            .withRenderKeywordCase(RenderKeywordCase.LOWER)
+            .withRenderQuotedNames(RenderQuotedNames.EXPLICIT_DEFAULT_UNQUOTED)
+            .withRenderSchema(schema != null)
+            .withRenderTable(RenderTable.WHEN_AMBIGUOUS_COLUMNS)
+            .withExecuteLogging(false);
+    return schema == null
+        ? settings
+        : settings.withRenderMapping(
+            new RenderMapping().withSchemata(new MappedSchema().withInput("").withOutput(schema)));
   }
 
   @FunctionalInterface

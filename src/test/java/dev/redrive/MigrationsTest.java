@@ -179,6 +179,7 @@ class MigrationsTest extends QueueTest {
       }
     }
     List<String> ours = scripts.get(backend.engine().folder());
+    assertThat(Migrations.SCRIPTS).isEqualTo(ours);
     assertThat(scripts.values()).allSatisfy(others -> assertThat(others).isEqualTo(ours));
     assertThat(ours)
         .allMatch(name -> name.matches("V[1-9][0-9]*__[a-z_]+\\.sql"))
@@ -191,7 +192,11 @@ class MigrationsTest extends QueueTest {
 
   private static List<String> names(Path folder) throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
-      return files.map(file -> String.valueOf(file.getFileName())).sorted().toList();
+      return files
+          .map(file -> String.valueOf(file.getFileName()))
+          .filter(name -> name.endsWith(".sql"))
+          .sorted()
+          .toList();
     }
   }
 
@@ -202,7 +207,7 @@ class MigrationsTest extends QueueTest {
       List<String> before = tables();
       assertThatIllegalStateException()
           .isThrownBy(() -> queue("default").verifyOnly().build())
-          .withMessageContaining("tables are missing, incomplete or older")
+          .withMessageMatching(".*tables are (missing|older than this version).*")
           .withMessageContaining("Migrations.of(dataSource).migrate()");
       assertThat(tables()).isEqualTo(before);
     }
@@ -243,7 +248,7 @@ class MigrationsTest extends QueueTest {
       plant("alter table " + table + " rename column " + name + " to other");
       assertThatIllegalStateException()
           .isThrownBy(() -> queue("default").verifyOnly().build())
-          .withMessageContaining("missing, incomplete or older");
+          .withMessageContaining("missing: column " + column);
       assertThatIllegalStateException()
           .isThrownBy(() -> queue("default").build())
           .withMessageContaining("that redrive did not create");

@@ -154,7 +154,7 @@ class PostgresqlPlanTest {
                 toMap(file -> StatementsSentTest.withoutNames(file.getValue()), Map.Entry::getKey));
     DSLContext dsl = PostgresqlStore.dsl(store.dataSource());
     dsl.configuration()
-        .set(Transactions.settings())
+        .set(Transactions.settings(null))
         .set(
             new ExecuteListener() {
               @Override

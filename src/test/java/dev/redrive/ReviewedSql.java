@@ -96,7 +96,7 @@ final class ReviewedSql {
   }
 
   static DSLContext dsl(SQLDialect dialect) {
-    return DSL.using(dialect, Transactions.settings());
+    return DSL.using(dialect, Transactions.settings(null));
   }
 
   static Path file(Engine engine, Statement statement) {

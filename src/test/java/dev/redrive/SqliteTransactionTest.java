@@ -633,7 +633,7 @@ class SqliteTransactionTest {
         statement.execute("drop table " + table);
         statement.execute("alter table copy rename to " + table);
       }
-      statement.execute("drop table " + Migrations.HISTORY);
+      statement.execute("drop table " + Installation.HISTORY);
     }
     assertThatIllegalStateException()
         .isThrownBy(() -> JobQueue.on(database.dsl()))
@@ -648,7 +648,7 @@ class SqliteTransactionTest {
     }
     assertThatIllegalStateException()
         .isThrownBy(() -> JobQueue.builder(database.dsl()).verifyOnly().build())
-        .withMessageContaining("missing");
+        .withMessageContaining("missing: table redrives");
     assertThatIllegalStateException()
         .isThrownBy(() -> JobQueue.on(database.dsl()))
         .withMessageContaining("incomplete though");

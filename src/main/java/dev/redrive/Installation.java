@@ -1,0 +1,134 @@
+package dev.redrive;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What of redrive's tables is in a database, whoever created them.
+ *
+ * @param history whether Flyway's history of ours is there
+ * @param latest whether it says that all scripts of this version have run
+ * @param found tables that have a name of ours
+ * @param missing what this version needs and the database lacks, as in {@code catalog.txt} beside
+ *     the scripts: columns, keys, constraints and indexes
+ */
+record Installation(boolean history, boolean latest, List<String> found, List<String> missing) {
+  static final String HISTORY = "redrive_schema_history";
+
+  private static final String TABLE = "table ";
+  private static final List<String> TABLES = List.of("jobs", "redrives");
+  private static final int NAMED = 8;
+
+  /**
+   * Looks at the history before the tables: whoever migrates at this moment commits both at once,
+   * so that a history which is complete means tables that are.
+   */
+  static Installation look(Engine engine, Connection connection, @Nullable String schema)
+      throws SQLException {
+    boolean latest =
+        hasHistory(connection, schema) && migratedTo(Migrations.LATEST, connection, schema);
+    Set<String> parts = engine.parts(connection, schema);
+    List<String> found = TABLES.stream().filter(table -> has(parts, table)).toList();
+    return new Installation(
+        latest || has(parts, HISTORY),
+        latest,
+        found,
+        catalog(engine)
+            .filter(part -> !parts.contains(part))
+            .filter(part -> part.startsWith(TABLE) || found.contains(table(part)))
+            .toList());
+  }
+
+  private static boolean has(Set<String> parts, String table) {
+    return parts.contains(TABLE + table) || parts.contains(TABLE + table + " strict");
+  }
+
+  /** The table of a part: the name before the first dot or bracket. */
+  private static String table(String part) {
+    return part.replaceAll("^(?:[a-z]+ )+(\\w+)[. ].*", "$1");
+  }
+
+  /** Every part of the tables that this version needs. */
+  private static Stream<String> catalog(Engine engine) {
+    return Migrations.text(engine, "catalog.txt").lines();
+  }
+
+  private static boolean hasHistory(Connection connection, @Nullable String schema)
+      throws SQLException {
+    DatabaseMetaData metaData = connection.getMetaData();
+    String escape = metaData.getSearchStringEscape();
+    String in = schema != null ? schema : connection.getSchema();
+    try (ResultSet tables =
+        metaData.getTables(
+            connection.getCatalog(), literal(in, escape), literal(HISTORY, escape), null)) {
+      return tables.next();
+    }
+  }
+
+  /**
+   * JDBC takes a name for a LIKE pattern here: {@code my_app} would find {@code my-app} as well.
+   */
+  private static @Nullable String literal(@Nullable String name, String escape) {
+    return name == null
+        ? null
+        : name.replace(escape, escape + escape)
+            .replace("_", escape + "_")
+            .replace("%", escape + "%");
+  }
+
+  private static boolean migratedTo(String version, Connection connection, @Nullable String schema)
+      throws SQLException {
+    String table = schema == null ? HISTORY : schema + "." + HISTORY;
+    try (Statement statement = connection.createStatement();
+        ResultSet versions =
+            statement.executeQuery("select version from " + table + " where success")) {
+      boolean found = false;
+      while (versions.next()) {
+        found |= version.equals(versions.getString(1));
+      }
+      return found;
+    }
+  }
+
+  boolean isComplete() {
+    return missing.isEmpty() && (latest || !history);
+  }
+
+  /** Whether tables are in the way that no script of ours created. */
+  boolean isForeign() {
+    return !history && !found.isEmpty() && !missing.isEmpty();
+  }
+
+  /** What is wrong with tables that are not complete, and what to do about it. */
+  String complaint() {
+    if (isForeign()) {
+      return "the database has a table "
+          + found.get(0)
+          + " that redrive did not create and that is not as this version needs it; missing: "
+          + missingParts()
+          + ". Keep redrive in a database or schema of its own, or rename that table; or run what"
+          + " is missing, if you run the scripts of Migrations.sql yourself";
+    } else if (!latest) {
+      return "redrive's tables are "
+          + (history ? "older than this version of the library" : "missing")
+          + "; run Migrations.of(dataSource).migrate() first, or the scripts of Migrations.sql";
+    }
+    return "redrive's tables are incomplete though "
+        + HISTORY
+        + " says that they were created; missing: "
+        + missingParts()
+        + ". Restore that, or drop what is left of the tables and the history";
+  }
+
+  private String missingParts() {
+    String named = String.join("; ", missing.subList(0, Math.min(NAMED, missing.size())));
+    return missing.size() <= NAMED ? named : named + "; and " + (missing.size() - NAMED) + " more";
+  }
+}
