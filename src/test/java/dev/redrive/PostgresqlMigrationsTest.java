@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,12 +22,16 @@ import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
 import org.jooq.impl.DSL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -128,6 +134,61 @@ class PostgresqlMigrationsTest {
             + "'");
     source.getHikariPoolMXBean().softEvictConnections();
     assertThat(together(8, () -> Migrations.of(source).migrate())).containsOnly(0, 2).contains(2);
+  }
+
+  /** How a service starts: its own Flyway, and redrive's. */
+  private enum Start {
+    HOST_FIRST {
+      @Override
+      JobQueue run(FluentConfiguration host, DataSource source) {
+        assertThat(host.load().migrate().success).isTrue();
+        return JobQueue.on(PostgresqlStore.dsl(source));
+      }
+    },
+    REDRIVE_FIRST_AND_A_BASELINE {
+      @Override
+      JobQueue run(FluentConfiguration host, DataSource source) {
+        JobQueue queue = JobQueue.on(PostgresqlStore.dsl(source));
+        assertThat(host.baselineOnMigrate(true).baselineVersion("0").load().migrate().success)
+            .isTrue();
+        return queue;
+      }
+    },
+    REDRIVE_FIRST_IN_ITS_OWN_SCHEMA {
+      @Override
+      JobQueue run(FluentConfiguration host, DataSource source) {
+        JobQueue queue = JobQueue.builder(PostgresqlStore.dsl(source)).schema("redrive").build();
+        assertThat(host.load().migrate().success).isTrue();
+        return queue;
+      }
+    };
+
+    abstract JobQueue run(FluentConfiguration host, DataSource source);
+  }
+
+  @RepeatedTest(20)
+  void case_7_2_severalNodesStartAtOnceEachWithItsHostsFlyway(
+      RepetitionInfo round, @TempDir Path scripts) throws Exception {
+    Start start = Start.values()[round.getCurrentRepetition() % Start.values().length];
+    Files.writeString(scripts.resolve("V1__host.sql"), "create table customers (id integer);\n");
+    assertThat(
+            together(
+                4,
+                () -> {
+                  try (HikariDataSource node = PostgresqlServer.pool(database.url(), 2)) {
+                    FluentConfiguration host =
+                        Flyway.configure().dataSource(node).locations("filesystem:" + scripts);
+                    return start.run(host, node).submit(NewJob.of("j1", "{}")).created();
+                  }
+                }))
+        .as(start.toString())
+        .containsOnlyOnce(true)
+        .hasSize(4);
+    assertThat(dsl.fetchValue("select count(*) from customers")).isEqualTo(0L);
+    assertThat(
+            dsl.fetchValue(
+                "select count(*) from pg_tables where tablename in ('jobs', 'redrives', 'customers')"))
+        .isEqualTo(3L);
   }
 
   @Test

@@ -14,6 +14,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import javax.tools.ToolProvider;
 import org.jooq.SQLDialect;
+import org.jooq.impl.DSL;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -89,11 +90,12 @@ class ReadmeTest {
   }
 
   @Test
-  void theTransactionOfTheReadmeStoresBoth() throws Exception {
+  void theTransactionOfTheReadmeStoresAllOfIt() throws Exception {
     assertThat(compiled()).containsKey("Together");
-    assertThat(outputOf("Together")).isEqualTo("CREATED\n");
+    assertThat(outputOf("Together")).isEqualTo("CREATED\nCREATED\ndone\n");
     try (SqliteDatabase shop = Engine.sqlite(folder.resolve("shop.db")).open()) {
       assertThat(JobQueue.on(shop.dsl()).find("mail-1")).isPresent();
+      assertThat(shop.dsl().fetchCount(DSL.table(DSL.name("shipped")))).isEqualTo(1);
     }
   }
 
