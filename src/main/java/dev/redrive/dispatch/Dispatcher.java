@@ -105,17 +105,15 @@ public final class Dispatcher {
   /** How a verdict is stored. */
   @FunctionalInterface
   private interface Store {
-    FinishedAndClaimed finish(Lease held, Outcome outcome, boolean interrupted);
+    FinishedAndClaimed finish(Lease held, Outcome outcome);
   }
 
-  private FinishedAndClaimed finishOnly(Lease held, Outcome outcome, boolean interrupted) {
+  private FinishedAndClaimed finishOnly(Lease held, Outcome outcome) {
     return new FinishedAndClaimed(queue.finish(held, outcome), Optional.empty());
   }
 
-  private FinishedAndClaimed finishAndGoOn(Lease held, Outcome outcome, boolean interrupted) {
-    return interrupted
-        ? finishOnly(held, outcome, true)
-        : queue.finishAndClaim(held, outcome, owner, lease);
+  private FinishedAndClaimed finishAndGoOn(Lease held, Outcome outcome) {
+    return queue.finishAndClaim(held, outcome, owner, lease);
   }
 
   private record Handled(Dispatched ending, Optional<Lease> next) {}
@@ -128,10 +126,11 @@ public final class Dispatcher {
     Fence fence = new Fence(held.id(), held.token());
     // an interrupt is for what comes next: it must not keep a verdict out of the database
     boolean interrupted = Thread.interrupted();
+    Store last = interrupted ? this::finishOnly : store;
     try {
       refuseHostTransaction();
       endings.put(fence, Dispatched.IDLE);
-      Optional<Lease> next = store.finish(held, outcome, interrupted).next();
+      Optional<Lease> next = last.finish(held, outcome).next();
       return new Handled(endings.getOrDefault(fence, Dispatched.IDLE), next);
     } finally {
       endings.remove(fence);
