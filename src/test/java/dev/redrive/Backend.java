@@ -21,6 +21,11 @@ public enum Backend {
     Store open() {
       return SqliteStore.copy(Journal.DELETE);
     }
+
+    @Override
+    public DSLContext connect(String url) {
+      return SqliteStore.at(url, Journal.DELETE).dsl();
+    }
   },
 
   /** Only where the journal matters: it runs the same SQL. */
@@ -29,12 +34,22 @@ public enum Backend {
     Store open() {
       return SqliteStore.copy(Journal.WAL);
     }
+
+    @Override
+    public DSLContext connect(String url) {
+      return SqliteStore.at(url, Journal.WAL).dsl();
+    }
   },
 
   POSTGRESQL(SQLDialect.POSTGRES) {
     @Override
     Store open() {
       return PostgresqlStore.open();
+    }
+
+    @Override
+    public DSLContext connect(String url) {
+      return PostgresqlStore.dsl(PostgresqlServer.pool(url, 4));
     }
 
     @Override
@@ -63,6 +78,9 @@ public enum Backend {
 
   /** A fresh database with redrive's tables. */
   abstract Store open();
+
+  /** A store's database, as another process opens it. */
+  public abstract DSLContext connect(String url);
 
   /** Makes every insert into a table fail, until mended. */
   void breakInserts(Store store, String table) {
@@ -107,11 +125,26 @@ public enum Backend {
 
     DSLContext dsl();
 
+    /** Where another process finds it. */
+    default String url() {
+      try (Connection connection = dataSource().getConnection()) {
+        return connection.getMetaData().getURL();
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
     @Override
     void close();
   }
 
   private record SqliteStore(SqliteDatabase database, Path file) implements Store {
+    private static final String URL = "jdbc:sqlite:";
+
+    static SqliteDatabase at(String url, Journal journal) {
+      return Engine.sqlite(Path.of(url.substring(URL.length()))).journal(journal).open();
+    }
+
     static SqliteStore copy(Journal journal) {
       try {
         Path file = Templates.FOLDER.resolve(UUID.randomUUID() + ".db");
