@@ -85,7 +85,7 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   /** The rest of its output, up to its end; the last line may be a part of one. */
-  List<String> lastWords() throws IOException {
+  public List<String> lastWords() throws IOException {
     List<String> lines = new ArrayList<>();
     for (String line = output.readLine(); line != null; line = output.readLine()) {
       lines.add(line);

@@ -10,7 +10,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.TreeMap;
 import org.jooq.SQLDialect;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,17 +37,17 @@ class KillAnywhereTest {
   private final long seed = Long.getLong("redrive.seed", new Random().nextLong());
   private final Random random = new Random(seed);
   private final Map<Shadow.Fate, Integer> fates = new EnumMap<>(Shadow.Fate.class);
-  private final Map<String, Shadow> shadows = new TreeMap<>();
-  private Backend.Store undisturbed;
+  private SqliteDatabase undisturbed;
+  private Map<String, Shadow> shadows = Map.of();
   private Path file;
   private long now = QueueTest.T0;
 
   @BeforeEach
-  void open() {
+  void open() throws SQLException {
     System.out.printf("KillAnywhereTest on %s with -Dredrive.seed=%d%n", journal, seed);
     file = folder.resolve("queue.db");
-    undisturbed = Backend.SQLITE_WAL.open();
-    QUEUES.forEach(name -> shadows.put(name, new Shadow(undisturbed.dsl(), name, seed, now)));
+    undisturbed = Shadow.database(folder);
+    shadows = Shadow.of(QUEUES, undisturbed, seed, now);
   }
 
   @AfterEach
@@ -91,7 +90,7 @@ class KillAnywhereTest {
     static Moment drawn(Random random) {
       Load.Verb[] verbs = Load.Verb.values();
       return new Moment(
-          random.nextInt(120), verbs[random.nextInt(verbs.length)], random.nextInt(4));
+          random.nextInt(60), verbs[random.nextInt(verbs.length)], random.nextInt(4));
     }
 
     boolean isNow(List<String> lines) {

@@ -28,7 +28,7 @@ final class Load {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration DAY = Duration.ofHours(24);
 
-  /** Every queue object that the load uses has buried whatever is spent after so long. */
+  /** After so long, every claim buries what is spent. */
   private static final int STEP_MILLIS = 1_000;
 
   private static final Redrive ORDER =
@@ -72,11 +72,11 @@ final class Load {
   private final String name;
   private final JobQueue queue;
   private final JobQueue aDayLater;
-  private final long seed;
   private final List<Lease> held = new ArrayList<>();
   private final List<Lease> ended = new ArrayList<>();
   private final List<Death> seen = new ArrayList<>();
 
+  private long seed;
   private long now;
   private int turn;
   private Verb verb = Verb.SUBMIT;
@@ -94,6 +94,16 @@ final class Load {
             .name(name)
             .clock(() -> Instant.ofEpochMilli(now).plus(DAY).plusSeconds(60))
             .build();
+  }
+
+  /** Goes on as a new process does, which knows of no lease and no death. */
+  void startAgain(long newSeed, long newNow) {
+    seed = newSeed;
+    now = newNow;
+    turn = 0;
+    held.clear();
+    ended.clear();
+    seen.clear();
   }
 
   long now() {

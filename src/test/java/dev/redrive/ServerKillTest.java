@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.TreeMap;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
 import org.junit.jupiter.api.AfterEach;
@@ -27,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * drawn.
  */
 class ServerKillTest {
-  private static final int ROUNDS = Integer.getInteger("redrive.proof.rounds", 20);
+  private static final int ROUNDS = Integer.getInteger("redrive.proof.rounds", 20) / 2;
   private static final List<String> QUEUES = List.of("orders", "mails", "bills", "ads");
   private static final int PROGRESS = 5;
 
@@ -36,9 +35,9 @@ class ServerKillTest {
   private final long seed = Long.getLong("redrive.seed", new Random().nextLong());
   private final Random random = new Random(seed);
   private final Map<Shadow.Fate, Integer> fates = new EnumMap<>(Shadow.Fate.class);
-  private final Map<String, Shadow> shadows = new TreeMap<>();
   private final Map<String, Integer> progress = new HashMap<>();
-  private Backend.Store undisturbed;
+  private SqliteDatabase undisturbed;
+  private Map<String, Shadow> shadows = Map.of();
   private CrashingPostgresql server;
   private HikariDataSource pool;
   private DSLContext dsl;
@@ -46,16 +45,14 @@ class ServerKillTest {
   private int answers;
 
   @BeforeEach
-  void open() throws IOException {
+  void open() throws Exception {
     System.out.printf("ServerKillTest with -Dredrive.seed=%d%n", seed);
     server = CrashingPostgresql.start(folder);
     pool = PostgresqlServer.pool(server.url(), 1);
     dsl = PostgresqlStore.dsl(pool);
     assertThat(JobQueue.on(dsl).find("none")).isEmpty();
-    undisturbed = Backend.SQLITE_WAL.open();
-    for (String name : QUEUES) {
-      shadows.put(name, new Shadow(undisturbed.dsl(), name, seed, QueueTest.T0));
-    }
+    undisturbed = Shadow.database(folder);
+    shadows = Shadow.of(QUEUES, undisturbed, seed, QueueTest.T0);
   }
 
   @AfterEach
@@ -71,7 +68,7 @@ class ServerKillTest {
         LoadChild.start(Backend.POSTGRESQL, server.url(), seed, QueueTest.T0, QUEUES)) {
       for (int round = 1; round <= ROUNDS; round++) {
         context = "seed " + seed + ", round " + round;
-        for (int lines = random.nextInt(200); lines > 0; lines--) {
+        for (int lines = random.nextInt(100); lines > 0; lines--) {
           hear(child);
         }
         server.crash();

@@ -2,7 +2,15 @@ package dev.redrive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Predicate;
+import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.TransactionContext;
 import org.jooq.TransactionListener;
@@ -14,24 +22,44 @@ import org.jooq.TransactionListenerProvider;
  */
 final class Shadow {
   private final DSLContext dsl;
-  private final DSLContext watched;
   private final String name;
   private final Commits commits = new Commits();
-  private Load load;
+  private final Load load;
   private Snapshot found;
 
-  Shadow(DSLContext dsl, String name, long seed, long start) {
+  private Shadow(DSLContext dsl, String name, long seed, long now) {
     TransactionListenerProvider watching = () -> commits;
     this.dsl = dsl;
-    this.watched = dsl.configuration().derive(watching).dsl();
     this.name = name;
-    this.load = new Load(watched, name, seed, start);
+    this.load = new Load(dsl.configuration().derive(watching).dsl(), name, seed, now);
     this.found = rows();
   }
 
-  /** Goes on as a new process does, which knows nothing of the leases of the one before. */
-  void startAgain(long seed, long start) {
-    load = new Load(watched, name, seed, start);
+  /** All in a file of their own, which waits for no disk, since nothing happens to it. */
+  static Map<String, Shadow> of(List<String> names, SqliteDatabase database, long seed, long now)
+      throws SQLException {
+    Map<String, Shadow> shadows = new TreeMap<>();
+    for (String name : names) {
+      shadows.put(name, new Shadow(database.dsl(), name, seed, now));
+    }
+    DataSource pool = database.dataSource();
+    try (Connection one = pool.getConnection();
+        Connection two = pool.getConnection();
+        Statement ofOne = one.createStatement();
+        Statement ofTwo = two.createStatement()) {
+      ofOne.execute("pragma synchronous = off");
+      ofTwo.execute("pragma synchronous = off");
+    }
+    return shadows;
+  }
+
+  static SqliteDatabase database(Path folder) {
+    return Engine.sqlite(folder.resolve("shadow.db")).journal(Journal.WAL).connections(2).open();
+  }
+
+  /** As the process that is killed is followed by another. */
+  void startAgain(long seed, long now) {
+    load.startAgain(seed, now);
   }
 
   long now() {
