@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -141,8 +142,12 @@ public enum Backend {
   private record SqliteStore(SqliteDatabase database, Path file) implements Store {
     private static final String URL = "jdbc:sqlite:";
 
+    /** Patient, because SQLite's busy wait is unfair among processes. */
     static SqliteDatabase at(String url, Journal journal) {
-      return Engine.sqlite(Path.of(url.substring(URL.length()))).journal(journal).open();
+      return Engine.sqlite(Path.of(url.substring(URL.length())))
+          .journal(journal)
+          .busyTimeout(Duration.ofMinutes(1))
+          .open();
     }
 
     static SqliteStore copy(Journal journal) {

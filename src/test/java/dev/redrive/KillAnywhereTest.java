@@ -3,6 +3,7 @@ package dev.redrive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redrive.LoadChild.Said;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(Journal.class)
 class KillAnywhereTest {
   private static final int ROUNDS = Integer.getInteger("redrive.proof.rounds", 20);
-  private static final List<String> QUEUES = List.of("orders", "mails", "bills");
+  private static final String SURVIVOR = "ads";
 
   @Parameter Journal journal;
   @TempDir Path folder;
@@ -38,7 +39,9 @@ class KillAnywhereTest {
   private final Random random = new Random(seed);
   private final Map<Shadow.Fate, Integer> fates = new EnumMap<>(Shadow.Fate.class);
   private SqliteDatabase undisturbed;
-  private Map<String, Shadow> shadows = Map.of();
+  private Map<String, Shadow> victims = Map.of();
+  private Map<String, Shadow> survivor = Map.of();
+  private int answers;
   private Path file;
   private long now = QueueTest.T0;
 
@@ -47,7 +50,8 @@ class KillAnywhereTest {
     System.out.printf("KillAnywhereTest on %s with -Dredrive.seed=%d%n", journal, seed);
     file = folder.resolve("queue.db");
     undisturbed = Shadow.database(folder);
-    shadows = Shadow.of(QUEUES, undisturbed, seed, now);
+    victims = Shadow.of(List.of("orders", "mails", "bills", SURVIVOR), undisturbed);
+    survivor = Map.of(SURVIVOR, victims.remove(SURVIVOR));
   }
 
   @AfterEach
@@ -57,63 +61,86 @@ class KillAnywhereTest {
 
   @Test
   void everyAnswerOutlivesItsProcessAndNothingIsHalfDone() throws Exception {
-    int answers = 0;
     for (int round = 1; round <= ROUNDS; round++) {
-      List<Said> said = sayUntilKilled(random.nextLong());
-      answers += followed(said);
-      compare("seed " + seed + ", round " + round);
+      startAndKill(random.nextLong());
+      compare(victims, "seed " + seed + ", round " + round);
     }
     System.out.printf(
         "%d processes were killed after %d answers; the calls under way were %s%n",
         ROUNDS, answers, fates);
   }
 
-  private List<Said> sayUntilKilled(long ofThisRound) throws Exception {
-    shadows.values().forEach(shadow -> now = Math.max(now, shadow.now()));
-    shadows.values().forEach(shadow -> shadow.startAgain(ofThisRound, now));
-    Backend backend = journal == Journal.WAL ? Backend.SQLITE_WAL : Backend.SQLITE;
-    List<String> lines = new ArrayList<>();
-    Moment moment = Moment.drawn(random);
-    try (ChildJvm child = LoadChild.start(backend, "jdbc:sqlite:" + file, ofThisRound, now, QUEUES)) {
-      while (!moment.isNow(lines)) {
-        lines.add(child.hear());
-        assertThat(lines).doesNotContain("null");
+  /** It finds what the others leave, and is neither locked out nor fails. */
+  @Test
+  void aProcessThatLivesGoesOnWhileOthersAreKilled() throws Exception {
+    try (LoadProcess living = start(survivor, random.nextLong())) {
+      for (int round = 1; round <= ROUNDS / 4; round++) {
+        startAndKill(random.nextLong());
+        living.awaitProgress(KillAnywhereTest::hasNotFailed);
+        compare(victims, "seed " + seed + ", round " + round);
       }
-      child.kill();
-      lines.addAll(child.lastWords());
+      living.stop(KillAnywhereTest::hasNotFailed);
     }
-    return lines.stream().filter(Said::isWhole).map(Said::parse).toList();
+    try (SqliteDatabase database = opened()) {
+      survivor.forEach(
+          (name, shadow) -> shadow.isAlike(Snapshot.of(database.dsl(), name), "seed " + seed));
+    }
+  }
+
+  private LoadProcess start(Map<String, Shadow> shadows, long ofThisRound) throws IOException {
+    shadows.values().forEach(shadow -> now = Math.max(now, shadow.now()));
+    Backend backend = journal == Journal.WAL ? Backend.SQLITE_WAL : Backend.SQLITE;
+    return LoadProcess.start(backend, "jdbc:sqlite:" + file, shadows, ofThisRound, now);
+  }
+
+  private void startAndKill(long ofThisRound) throws Exception {
+    Moment moment = Moment.drawn(random);
+    try (LoadProcess process = start(victims, ofThisRound)) {
+      List<Said> heard = new ArrayList<>();
+      while (!moment.isNow(heard)) {
+        heard.add(process.hear());
+        hasNotFailed(heard.get(heard.size() - 1));
+      }
+      process.kill();
+      answers += process.answers();
+    }
+  }
+
+  private static void hasNotFailed(Said said) {
+    assertThat(said.what()).as("%s", said).isNotEqualTo(Said.FAILED);
   }
 
   /** When to kill: so many lines, then the next call of this kind, then some lines more. */
   private record Moment(int before, Load.Verb verb, int after) {
+    /** Those that send several statements: only they can be half done. */
+    private static final List<Load.Verb> VERBS =
+        List.of(
+            Load.Verb.SUBMIT_ALL,
+            Load.Verb.CLAIM,
+            Load.Verb.FINISH_ALL,
+            Load.Verb.FINISH_AND_CLAIM,
+            Load.Verb.REDRIVE,
+            Load.Verb.REDRIVE_BULK,
+            Load.Verb.PURGE_BULK);
+
     static Moment drawn(Random random) {
-      Load.Verb[] verbs = Load.Verb.values();
       return new Moment(
-          random.nextInt(60), verbs[random.nextInt(verbs.length)], random.nextInt(4));
+          random.nextInt(60), VERBS.get(random.nextInt(VERBS.size())), random.nextInt(6));
     }
 
-    boolean isNow(List<String> lines) {
-      int last = lines.size() - 1 - after;
-      return last >= before && lines.get(last).contains(" > " + verb + " ");
+    boolean isNow(List<Said> lines) {
+      int at = lines.size() - 1 - after;
+      return at >= before && lines.get(at).isCall(verb);
     }
   }
 
-  private int followed(List<Said> all) {
-    int answers = 0;
-    for (Said said : all) {
-      assertThat(said.what()).as("%s", said).isNotEqualTo(Said.FAILED);
-      if (said.what() == Said.ANSWERED) {
-        shadows.get(said.queue()).follow(said);
-        answers++;
-      }
-    }
-    return answers;
+  private SqliteDatabase opened() {
+    return Engine.sqlite(file).journal(journal).open();
   }
 
-  /** Opens the file as the next process would, after it was found whole. */
-  private void compare(String context) throws SQLException {
-    try (SqliteDatabase database = Engine.sqlite(file).journal(journal).open()) {
+  /** Opens the file as the next process would. */
+  private void compare(Map<String, Shadow> shadows, String context) throws SQLException {
+    try (SqliteDatabase database = opened()) {
       Invariants.check(database.dataSource(), SQLDialect.SQLITE);
       shadows.forEach(
           (name, shadow) ->

@@ -83,12 +83,9 @@ final class Load {
   private Random random = new Random();
   private Runnable lesson = () -> {};
 
-  Load(DSLContext dsl, String name, long seed, long start) {
+  Load(DSLContext dsl, String name) {
     this.name = name;
-    this.seed = seed;
-    this.now = start;
-    this.queue =
-        JobQueue.builder(dsl).name(name).clock(() -> Instant.ofEpochMilli(now)).build();
+    this.queue = JobQueue.builder(dsl).name(name).clock(() -> Instant.ofEpochMilli(now)).build();
     this.aDayLater =
         JobQueue.builder(dsl)
             .name(name)
@@ -96,8 +93,8 @@ final class Load {
             .build();
   }
 
-  /** Goes on as a new process does, which knows of no lease and no death. */
-  void startAgain(long newSeed, long newNow) {
+  /** Begins, as a process does that knows of no lease and no death. */
+  void start(long newSeed, long newNow) {
     seed = newSeed;
     now = newNow;
     turn = 0;
@@ -118,7 +115,8 @@ final class Load {
   /** Chooses the next call, and lets some time pass. */
   Verb next() {
     turn++;
-    random = new Random(new SplittableRandom(seed + 1_000_003L * name.hashCode() + turn).nextLong());
+    random =
+        new Random(new SplittableRandom(seed + 1_000_003L * name.hashCode() + turn).nextLong());
     now += STEP_MILLIS + random.nextInt(3 * STEP_MILLIS);
     verb = Verb.drawn(random);
     boolean needsLease =

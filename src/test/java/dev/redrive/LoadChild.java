@@ -4,10 +4,8 @@ import static dev.redrive.schema.Tables.JOBS;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,30 +47,30 @@ final class LoadChild {
       return new Said(words[0], Integer.parseInt(words[1]), words[2].charAt(0), words[3]);
     }
 
+    boolean isCall(Load.Verb verb) {
+      return what == CALLS && text.equals(verb.name());
+    }
+
     private String line() {
       return queue + " " + turn + " " + what + " " + text + END;
     }
   }
 
-  static ChildJvm start(Backend backend, String url, long seed, long now, List<String> queues)
-      throws IOException {
-    List<String> arguments = new ArrayList<>();
-    arguments.addAll(List.of(backend.name(), url, Long.toString(seed), Long.toString(now)));
-    arguments.addAll(queues);
-    return ChildJvm.start(LoadChild.class, arguments.toArray(String[]::new));
-  }
-
   /**
+   * Calls until it is told to stop.
+   *
    * @param arguments the engine, the URL, the seed, the time to start with, and the names
    */
   public static void main(String[] arguments) throws Exception {
     BufferedReader words = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     LoadChild child = new LoadChild(Backend.valueOf(arguments[0]).connect(arguments[1]));
+    Thread.setDefaultUncaughtExceptionHandler(LoadChild::end);
     long seed = Long.parseLong(arguments[2]);
     long start = Long.parseLong(arguments[3]);
     for (String name : List.of(arguments).subList(4, arguments.length)) {
       child.goOn.put(name, new Semaphore(0));
-      Load load = new Load(child.dsl, name, seed, start);
+      Load load = new Load(child.dsl, name);
+      load.start(seed, start);
       new Thread(() -> child.run(load, name), name).start();
     }
     for (String word = words.readLine(); word != null; word = words.readLine()) {
@@ -85,6 +83,11 @@ final class LoadChild {
     child.stopped = true;
   }
 
+  private static void end(Thread thread, Throwable unexpected) {
+    unexpected.printStackTrace();
+    Runtime.getRuntime().halt(1);
+  }
+
   private void run(Load load, String name) {
     while (!stopped) {
       say(new Said(name, load.turn(), Said.CALLS, load.next().name()));
@@ -94,7 +97,12 @@ final class LoadChild {
         say(new Said(name, load.turn(), Said.ANSWERED, answer));
       } catch (DataAccessException e) {
         awaitDatabase();
-        say(new Said(name, load.turn(), Said.FAILED, String.valueOf(e.getMessage()).replaceAll("\\s+", " ")));
+        say(
+            new Said(
+                name,
+                load.turn(),
+                Said.FAILED,
+                String.valueOf(e.getMessage()).replaceAll("\\s+", " ")));
         goOn.get(name).acquireUninterruptibly();
       }
     }

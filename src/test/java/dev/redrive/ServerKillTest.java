@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.redrive.LoadChild.Said;
-import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -27,22 +24,18 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class ServerKillTest {
   private static final int ROUNDS = Integer.getInteger("redrive.proof.rounds", 20) / 2;
-  private static final List<String> QUEUES = List.of("orders", "mails", "bills", "ads");
-  private static final int PROGRESS = 5;
 
   @TempDir Path folder;
 
   private final long seed = Long.getLong("redrive.seed", new Random().nextLong());
   private final Random random = new Random(seed);
   private final Map<Shadow.Fate, Integer> fates = new EnumMap<>(Shadow.Fate.class);
-  private final Map<String, Integer> progress = new HashMap<>();
   private SqliteDatabase undisturbed;
   private Map<String, Shadow> shadows = Map.of();
   private CrashingPostgresql server;
   private HikariDataSource pool;
   private DSLContext dsl;
   private String context = "seed " + seed;
-  private int answers;
 
   @BeforeEach
   void open() throws Exception {
@@ -52,11 +45,11 @@ class ServerKillTest {
     dsl = PostgresqlStore.dsl(pool);
     assertThat(JobQueue.on(dsl).find("none")).isEmpty();
     undisturbed = Shadow.database(folder);
-    shadows = Shadow.of(QUEUES, undisturbed, seed, QueueTest.T0);
+    shadows = Shadow.of(List.of("orders", "mails", "bills", "ads"), undisturbed);
   }
 
   @AfterEach
-  void close() throws IOException {
+  void close() throws Exception {
     pool.close();
     server.close();
     undisturbed.close();
@@ -64,57 +57,34 @@ class ServerKillTest {
 
   @Test
   void everyAnswerOutlivesItsServerAndALostOneIsAnException() throws Exception {
-    try (ChildJvm child =
-        LoadChild.start(Backend.POSTGRESQL, server.url(), seed, QueueTest.T0, QUEUES)) {
+    try (LoadProcess process =
+        LoadProcess.start(Backend.POSTGRESQL, server.url(), shadows, seed, QueueTest.T0)) {
       for (int round = 1; round <= ROUNDS; round++) {
         context = "seed " + seed + ", round " + round;
         for (int lines = random.nextInt(100); lines > 0; lines--) {
-          hear(child);
+          lookAgain(process, process.hear());
         }
         server.crash();
         server.restart();
-        awaitProgress(child);
+        pool.getHikariPoolMXBean().softEvictConnections();
+        process.awaitProgress(said -> lookAgain(process, said));
       }
-      child.say("stop");
-      for (int running = QUEUES.size(); running > 0; ) {
-        running -= hear(child) == Said.STOPPED ? 1 : 0;
-      }
-      shadows.forEach((name, shadow) -> shadow.isAlike(Snapshot.of(dsl, name), context));
-      Invariants.check(pool, SQLDialect.POSTGRES);
+      process.stop(said -> lookAgain(process, said));
+      System.out.printf(
+          "A server crashed %d times under %d answers; the calls without one were %s%n",
+          ROUNDS, process.answers(), fates);
     }
+    shadows.forEach((name, shadow) -> shadow.isAlike(Snapshot.of(dsl, name), context));
+    Invariants.check(pool, SQLDialect.POSTGRES);
     assertThat(fates).as("calls without an answer").isNotEmpty();
-    System.out.printf(
-        "A server crashed %d times under %d answers; the calls without one were %s%n",
-        ROUNDS, answers, fates);
   }
 
-  /** Work goes on in every thread: after what it said while the server was away. */
-  private void awaitProgress(ChildJvm child) throws IOException {
-    child.say("echo");
-    while (hear(child) != Said.ECHO) {}
-    progress.clear();
-    while (progress.size() < QUEUES.size() || Collections.min(progress.values()) < PROGRESS) {
-      hear(child);
+  /** After a call that failed: what became of it, before that thread goes on. */
+  private void lookAgain(LoadProcess process, Said said) {
+    if (said.what() == Said.FAILED) {
+      Snapshot rows = Snapshot.of(dsl, said.queue());
+      fates.merge(shadows.get(said.queue()).goOnFrom(rows, context), 1, Integer::sum);
+      process.goOn(said.queue());
     }
-  }
-
-  private char hear(ChildJvm child) throws IOException {
-    String line = child.hear();
-    assertThat(line).as("%s: the process goes on", context).matches(Said::isWhole);
-    Said said = Said.parse(line);
-    switch (said.what()) {
-      case Said.ANSWERED -> {
-        shadows.get(said.queue()).follow(said);
-        progress.merge(said.queue(), 1, Integer::sum);
-        answers++;
-      }
-      case Said.FAILED -> {
-        Snapshot rows = Snapshot.of(dsl, said.queue());
-        fates.merge(shadows.get(said.queue()).goOnFrom(rows, context), 1, Integer::sum);
-        child.say(said.queue());
-      }
-      default -> {}
-    }
-    return said.what();
   }
 }

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
-import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.TransactionContext;
 import org.jooq.TransactionListener;
@@ -27,39 +26,35 @@ final class Shadow {
   private final Load load;
   private Snapshot found;
 
-  private Shadow(DSLContext dsl, String name, long seed, long now) {
+  private Shadow(DSLContext dsl, String name) {
     TransactionListenerProvider watching = () -> commits;
     this.dsl = dsl;
     this.name = name;
-    this.load = new Load(dsl.configuration().derive(watching).dsl(), name, seed, now);
+    this.load = new Load(dsl.configuration().derive(watching).dsl(), name);
     this.found = rows();
   }
 
-  /** All in a file of their own, which waits for no disk, since nothing happens to it. */
-  static Map<String, Shadow> of(List<String> names, SqliteDatabase database, long seed, long now)
-      throws SQLException {
+  /** All on one database, which from now on waits for no disk, since nothing happens to it. */
+  static Map<String, Shadow> of(List<String> names, SqliteDatabase database) throws SQLException {
     Map<String, Shadow> shadows = new TreeMap<>();
     for (String name : names) {
-      shadows.put(name, new Shadow(database.dsl(), name, seed, now));
+      shadows.put(name, new Shadow(database.dsl(), name));
     }
-    DataSource pool = database.dataSource();
-    try (Connection one = pool.getConnection();
-        Connection two = pool.getConnection();
-        Statement ofOne = one.createStatement();
-        Statement ofTwo = two.createStatement()) {
-      ofOne.execute("pragma synchronous = off");
-      ofTwo.execute("pragma synchronous = off");
+    database.dsl().transaction(looksAtTheConnection -> {});
+    try (Connection only = database.dataSource().getConnection();
+        Statement statement = only.createStatement()) {
+      statement.execute("pragma synchronous = off");
     }
     return shadows;
   }
 
   static SqliteDatabase database(Path folder) {
-    return Engine.sqlite(folder.resolve("shadow.db")).journal(Journal.WAL).connections(2).open();
+    return Engine.sqlite(folder.resolve("shadow.db")).journal(Journal.WAL).connections(1).open();
   }
 
-  /** As the process that is killed is followed by another. */
-  void startAgain(long seed, long now) {
-    load.startAgain(seed, now);
+  /** As a process begins that follows one that was killed. */
+  void start(long seed, long now) {
+    load.start(seed, now);
   }
 
   long now() {

@@ -53,7 +53,7 @@ class CrashStoryTest extends QueueTest {
     shop.close();
   }
 
-  /** A worker in a process of its own, which sends one job to the shop at each time it is told. */
+  /** A worker in a process of its own. */
   static final class Worker {
     private static final BufferedReader WORDS =
         new BufferedReader(new InputStreamReader(System.in, UTF_8));
@@ -61,6 +61,8 @@ class CrashStoryTest extends QueueTest {
     private Worker() {}
 
     /**
+     * Sends a job at each time it is told.
+     *
      * @param arguments the engine, the URL, the shop's address, the owner and what comes after the
      *     shop's answer: {@code halts} or {@code waits}
      */
@@ -96,12 +98,7 @@ class CrashStoryTest extends QueueTest {
 
   private ChildJvm worker(String owner, String afterTheAnswer) throws IOException {
     return ChildJvm.start(
-        Worker.class,
-        backend.name(),
-        store.url(),
-        server.uri().toString(),
-        owner,
-        afterTheAnswer);
+        Worker.class, backend.name(), store.url(), server.uri().toString(), owner, afterTheAnswer);
   }
 
   @Test
@@ -223,7 +220,7 @@ class CrashStoryTest extends QueueTest {
   }
 
   private static void claimedOnce(String line, Map<String, String> owners) {
-    String[] words = line.split(" ");
+    String[] words = line.split(" ", 3);
     assertThat(words[2]).as("the token of %s", words[1]).isEqualTo("1");
     assertThat(owners.put(words[1], words[0])).as("who else claimed %s", words[1]).isNull();
   }
