@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +22,11 @@ public enum Backend {
     Store open() {
       return SqliteStore.copy(Journal.DELETE);
     }
+
+    @Override
+    public DSLContext connect(String url) {
+      return SqliteStore.at(url, Journal.DELETE).dsl();
+    }
   },
 
   /** Only where the journal matters: it runs the same SQL. */
@@ -29,12 +35,22 @@ public enum Backend {
     Store open() {
       return SqliteStore.copy(Journal.WAL);
     }
+
+    @Override
+    public DSLContext connect(String url) {
+      return SqliteStore.at(url, Journal.WAL).dsl();
+    }
   },
 
   POSTGRESQL(SQLDialect.POSTGRES) {
     @Override
     Store open() {
       return PostgresqlStore.open();
+    }
+
+    @Override
+    public DSLContext connect(String url) {
+      return PostgresqlStore.dsl(PostgresqlServer.pool(url, 4));
     }
 
     @Override
@@ -63,6 +79,9 @@ public enum Backend {
 
   /** A fresh database with redrive's tables. */
   abstract Store open();
+
+  /** A store's database, as another process opens it. */
+  public abstract DSLContext connect(String url);
 
   /** Makes every insert into a table fail, until mended. */
   void breakInserts(Store store, String table) {
@@ -107,11 +126,30 @@ public enum Backend {
 
     DSLContext dsl();
 
+    /** Where another process finds it. */
+    default String url() {
+      try (Connection connection = dataSource().getConnection()) {
+        return connection.getMetaData().getURL();
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
     @Override
     void close();
   }
 
   private record SqliteStore(SqliteDatabase database, Path file) implements Store {
+    private static final String URL = "jdbc:sqlite:";
+
+    /** Patient, because SQLite's busy wait is unfair among processes. */
+    static SqliteDatabase at(String url, Journal journal) {
+      return Engine.sqlite(Path.of(url.substring(URL.length())))
+          .journal(journal)
+          .busyTimeout(Duration.ofMinutes(1))
+          .open();
+    }
+
     static SqliteStore copy(Journal journal) {
       try {
         Path file = Templates.FOLDER.resolve(UUID.randomUUID() + ".db");

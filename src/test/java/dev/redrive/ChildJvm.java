@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 
 /** Another Java process with the tests' class path, led by lines on its standard input. */
 public final class ChildJvm implements AutoCloseable {
+  private static final int KILLED = 128 + 9;
+
   private final Process process;
   private final BufferedReader output;
   private final PrintStream input;
@@ -55,22 +57,40 @@ public final class ChildJvm implements AutoCloseable {
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
-  void say(String line) {
+  public void say(String line) {
     input.println(line);
   }
 
   /** The next line of its output. */
-  String hear() throws IOException {
+  public String hear() throws IOException {
     return String.valueOf(output.readLine());
   }
 
-  void expect(String line) throws IOException {
+  public void expect(String line) throws IOException {
     assertThat(hear()).isEqualTo(line);
   }
 
   public int exitCode() throws InterruptedException {
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("the child ends").isTrue();
     return process.exitValue();
+  }
+
+  /**
+   * SIGKILL, without closing the pipe: {@link Process#destroyForcibly} would, and with it forget
+   * what the process has said and nobody has read yet.
+   */
+  void kill() throws InterruptedException {
+    assertThat(process.toHandle().destroyForcibly()).isTrue();
+    assertThat(exitCode()).isEqualTo(KILLED);
+  }
+
+  /** The rest of its output, up to its end; the last line may be a part of one. */
+  public List<String> lastWords() throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (String line = output.readLine(); line != null; line = output.readLine()) {
+      lines.add(line);
+    }
+    return lines;
   }
 
   @Override

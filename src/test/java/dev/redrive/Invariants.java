@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.jooq.SQLDialect;
 
 /** What holds of every database at every time. The CHECKs hold the rest row by row. */
@@ -29,7 +30,11 @@ final class Invariants {
   private Invariants() {}
 
   static void check(Backend.Store store) throws SQLException {
-    try (Connection connection = store.dataSource().getConnection()) {
+    check(store.dataSource(), store.dsl().dialect());
+  }
+
+  static void check(DataSource database, SQLDialect dialect) throws SQLException {
+    try (Connection connection = database.getConnection()) {
       assertThat(
               number(
                   connection,
@@ -38,7 +43,7 @@ final class Invariants {
                       + " where j.id is null or r.previous_token > j.token"))
           .as("audit rows without their job, or newer than it")
           .isZero();
-      if (store.dsl().dialect().family() == SQLDialect.SQLITE) {
+      if (dialect.family() == SQLDialect.SQLITE) {
         for (String column : NUMBERS) {
           assertThat(
                   number(

@@ -2,29 +2,24 @@ package dev.redrive.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redrive.Backend;
 import dev.redrive.ChildJvm;
-import dev.redrive.Engine;
 import dev.redrive.JobQueue;
 import dev.redrive.Outcome;
 import dev.redrive.QueueTest;
-import java.nio.file.Path;
-import java.sql.Connection;
 import java.time.Instant;
 import org.jooq.DSLContext;
-import org.jooq.impl.DSL;
 import org.junit.jupiter.api.Test;
 
 /** A process that ends in the middle of a bulk redrive. */
 class BulkCrashTest extends QueueTest {
-  private static final String SQLITE = "jdbc:sqlite:";
-
   /** The process: redrives seven of all dead jobs and halts. */
   static final class Halting {
     private Halting() {}
 
     public static void main(String[] arguments) {
-      JobQueue queue =
-          JobQueue.builder(dsl(arguments[0])).clock(() -> Instant.ofEpochMilli(T0 + 1)).build();
+      DSLContext dsl = Backend.valueOf(arguments[0]).connect(arguments[1]);
+      JobQueue queue = JobQueue.builder(dsl).clock(() -> Instant.ofEpochMilli(T0 + 1)).build();
       BulkReport report =
           Quarantine.of(queue)
               .redrive(Filter.all())
@@ -38,12 +33,6 @@ class BulkCrashTest extends QueueTest {
               .run(ORDER);
       System.out.println(report);
     }
-
-    private static DSLContext dsl(String url) {
-      return url.startsWith(SQLITE)
-          ? Engine.sqlite(Path.of(url.substring(SQLITE.length()))).open().dsl()
-          : DSL.using(url);
-    }
   }
 
   @Test
@@ -54,11 +43,7 @@ class BulkCrashTest extends QueueTest {
     queue
         .claim("A", LEASE, 100)
         .forEach(lease -> assertThat(queue.finish(lease, Outcome.permanent("x"))).isTrue());
-    String url;
-    try (Connection connection = store.dataSource().getConnection()) {
-      url = connection.getMetaData().getURL();
-    }
-    try (ChildJvm child = ChildJvm.start(Halting.class, url)) {
+    try (ChildJvm child = ChildJvm.start(Halting.class, backend.name(), store.url())) {
       assertThat(child.exitCode()).isEqualTo(73);
     }
     assertThat(auditRows()).isEqualTo(7);
