@@ -68,10 +68,7 @@ public final class SqliteTransactionProvider implements TransactionProvider {
         expected.isPresent() ? expected.get().writeLock().await(end(start, expected.get())) : null;
     @Nullable Connection connection = null;
     try {
-      connection = connections.acquire();
-      if (connection == null) {
-        throw new DataAccessException("Cannot begin: the configuration has no connection");
-      }
+      connection = Transactions.acquire(connections);
       if (turn == null && isOpen(connections, connection)) {
         return Nested.begin(connections, connection);
       }
