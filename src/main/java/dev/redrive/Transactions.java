@@ -335,7 +335,7 @@ final class Transactions {
 
   private static String causes(Throwable e) {
     return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
-        .map(cause -> String.valueOf(cause.getMessage()))
+        .map(cause -> cause.getMessage() == null ? cause.toString() : cause.getMessage())
         .distinct()
         .collect(Collectors.joining("; "));
   }

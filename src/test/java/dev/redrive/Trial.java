@@ -48,6 +48,10 @@ final class Trial {
     return rows(twin);
   }
 
+  Call call() {
+    return call;
+  }
+
   Desk desk() {
     return desk;
   }
