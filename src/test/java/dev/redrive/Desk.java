@@ -46,4 +46,28 @@ record Desk(JobQueue queue, QueueTest.TestClock clock, List<Lease> held, Job dea
   Desk through(JobQueue other) {
     return new Desk(other, clock, held, dead);
   }
+
+  /** The same work in a copy of its rows. */
+  Desk of(DSLContext copy, String name) {
+    QueueTest.TestClock anew = new QueueTest.TestClock();
+    JobQueue other = JobQueue.builder(copy).name(name).clock(anew).build();
+    return new Desk(
+        other,
+        anew,
+        held.stream().map(lease -> of(lease, name)).toList(),
+        other.find(dead.id()).orElseThrow());
+  }
+
+  private static Lease of(Lease lease, String queue) {
+    return new Lease(
+        queue,
+        lease.id(),
+        lease.owner(),
+        lease.token(),
+        lease.attempt(),
+        lease.maxAttempts(),
+        lease.leaseUntil(),
+        lease.deadline(),
+        lease.payload());
+  }
 }

@@ -1,5 +1,6 @@
 package dev.redrive;
 
+import static dev.redrive.schema.Tables.JOBS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
@@ -19,9 +20,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jooq.DSLContext;
 import org.jooq.ExecuteListener;
+import org.jooq.Field;
 import org.jooq.exception.DataAccessException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -42,6 +45,7 @@ class PostgresqlFaultTest {
   private static PGSimpleDataSource direct;
   private static HikariDataSource apart;
   private static Connection admin;
+  private static Desk laid;
 
   private CuttingProxy proxy;
   private HikariDataSource pool;
@@ -56,6 +60,7 @@ class PostgresqlFaultTest {
     Migrations.of(direct).migrate();
     apart = PostgresqlNode.pool(server.url(), 1);
     admin = direct.getConnection();
+    laid = Desk.lay(PostgresqlStore.dsl(apart), "laid");
   }
 
   @AfterAll
@@ -82,7 +87,28 @@ class PostgresqlFaultTest {
   }
 
   private static Trial trial(Call call, DSLContext dsl) {
-    return new Trial(call, dsl, apart, PostgresqlServer.freshName("trial"));
+    String name = PostgresqlServer.freshName("trial");
+    // a queue that has just claimed buries nothing first: its first commit is the claim's
+    Desk desk = call == Call.CLAIM ? Desk.lay(dsl, name) : copy(dsl, name);
+    return new Trial(call, dsl, apart, desk);
+  }
+
+  /** What was laid once, under another name. */
+  private static Desk copy(DSLContext dsl, String name) {
+    String columns =
+        JOBS.fieldStream()
+            .filter(column -> !column.equals(JOBS.QUEUE) && !column.equals(JOBS.DUE_AT))
+            .map(Field::getName)
+            .collect(Collectors.joining(", "));
+    try (Statement statement = admin.createStatement()) {
+      statement.execute(
+          String.format(
+              "insert into jobs (queue, %1$s) select '%2$s', %1$s from jobs where queue = '%3$s'",
+              columns, name, laid.queue().name()));
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    return laid.of(dsl, name);
   }
 
   private static void isMended(Trial trial) {

@@ -10,11 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
 import org.jooq.impl.DSL;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -35,8 +38,25 @@ import org.sqlite.SQLiteDataSource;
 @ParameterizedClass(name = "{0}")
 @EnumSource(Journal.class)
 class SqliteFaultTest {
+  /** Mounts a file system of 2 MB that only the process itself sees. */
+  private static final List<String> SMALL_DISK =
+      List.of(
+          "unshare",
+          "--map-root-user",
+          "--mount",
+          "sh",
+          "-c",
+          "mount -t tmpfs -o size=2m tmpfs FOLDER && exec \"$@\"",
+          "sh");
+
+  /** Permissions mean something to root then. */
+  private static final List<String> WITHOUT_PRIVILEGES = List.of("unshare", "-U");
+
   @TempDir private static Path folder;
+  private static Desk laid;
   private static ChildJvm neighbour;
+  private static @Nullable ChildJvm smallDisk;
+  private static @Nullable ChildJvm ordinary;
 
   @Parameter Journal journal;
 
@@ -49,8 +69,14 @@ class SqliteFaultTest {
   }
 
   @AfterAll
-  static void endNeighbour() {
-    neighbour.close();
+  static void endOthers() {
+    for (ChildJvm other : Arrays.asList(neighbour, smallDisk, ordinary)) {
+      if (other != null) {
+        other.close();
+      }
+    }
+    smallDisk = null;
+    ordinary = null;
   }
 
   @BeforeEach
@@ -66,10 +92,13 @@ class SqliteFaultTest {
     neighbour(file.toString());
   }
 
+  /** A file with a desk in it. */
   private Path template() {
     Path template = folder.resolve(journal + ".db");
     if (Files.notExists(template)) {
-      Engine.sqlite(template).journal(journal).open().close();
+      try (SqliteDatabase database = Engine.sqlite(template).journal(journal).open()) {
+        laid = Desk.lay(database.dsl(), "trial");
+      }
     }
     return template;
   }
@@ -91,7 +120,7 @@ class SqliteFaultTest {
   }
 
   private Trial trial(Call call, DSLContext dsl) {
-    return new Trial(call, dsl, source(5_000), "trial");
+    return new Trial(call, dsl, source(5_000), laid.of(dsl, "trial"));
   }
 
   private SQLiteDataSource source(int busyTimeoutMillis) {
@@ -267,5 +296,41 @@ class SqliteFaultTest {
       source.setUrl(url);
       isMended(trial);
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFullDiskIsAnError(Call call) throws IOException {
+    if (smallDisk == null) {
+      smallDisk = inFolder("small-disk", SMALL_DISK);
+    }
+    smallDisk.say("full " + journal + " " + call);
+    smallDisk.expect("ok");
+  }
+
+  /** Connections that were opened meanwhile are read-only for their lives. */
+  @ParameterizedTest
+  @EnumSource
+  void aReadOnlyFolderIsAnError(Call call) throws IOException {
+    if (ordinary == null) {
+      ordinary = inFolder("ordinary", isRoot() ? WITHOUT_PRIVILEGES : List.of());
+    }
+    ordinary.say("read-only " + journal + " " + call);
+    ordinary.expect("ok");
+  }
+
+  private static boolean isRoot() {
+    return "root".equals(System.getProperty("user.name"));
+  }
+
+  private static ChildJvm inFolder(String name, List<String> command) throws IOException {
+    Path in = Files.createDirectory(folder.resolve(UUID.randomUUID() + name));
+    List<String> here =
+        command.stream().map(word -> word.replace("FOLDER", in.toString())).toList();
+    ChildJvm child = ChildJvm.under(here, SqliteFolder.class, in.toString());
+    if (!child.hear().equals("ready")) {
+      Proof.cannotRun("SqliteFaultTest in a folder of its own", "no process like " + here);
+    }
+    return child;
   }
 }

@@ -34,16 +34,25 @@ final class Trial {
    * @param apart a way to the same database that the fault does not touch
    */
   Trial(Call call, DSLContext dsl, DataSource apart, String name) {
+    this(call, dsl, apart, Desk.lay(dsl, name));
+  }
+
+  /**
+   * @param desk as it was laid
+   */
+  Trial(Call call, DSLContext dsl, DataSource apart, Desk desk) {
     this.call = call;
     this.apart = apart;
-    this.stored = STORED.computeIfAbsent(dsl.dialect() + " " + call, any -> tryOut(dsl, name));
-    this.desk = Desk.lay(dsl, name);
+    this.desk = desk;
+    this.stored =
+        STORED.computeIfAbsent(
+            dsl.dialect() + " " + call, any -> tryOut(dsl, desk.queue().name() + "-twin"));
     this.unchanged = rows(desk);
     assertThat(unchanged.equals(stored)).as("%s changes nothing", call).isEqualTo(call.reads());
   }
 
   private List<List<@Nullable Object>> tryOut(DSLContext dsl, String name) {
-    Desk twin = Desk.lay(dsl, name + "-twin");
+    Desk twin = Desk.lay(dsl, name);
     assertThat(call.works(twin)).as("%s works without a fault", call).isTrue();
     return rows(twin);
   }
