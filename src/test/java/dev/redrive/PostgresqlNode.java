@@ -2,8 +2,6 @@ package dev.redrive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -82,15 +80,6 @@ final class PostgresqlNode implements AutoCloseable {
   /** Of one or more servers. */
   static String url(String hosts, String more) {
     return "jdbc:postgresql://" + hosts + "/postgres?user=postgres" + more;
-  }
-
-  /** One that asks for a connection in vain for a quarter of a second only. */
-  static HikariDataSource pool(String url, int size) {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url);
-    config.setMaximumPoolSize(size);
-    config.setConnectionTimeout(250);
-    return new HikariDataSource(config);
   }
 
   void execute(String statement) throws SQLException {

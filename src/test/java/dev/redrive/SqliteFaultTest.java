@@ -259,7 +259,7 @@ class SqliteFaultTest {
   @ParameterizedTest
   @EnumSource
   void aPoolWithoutAFreeConnectionIsAnError(Call call) throws Exception {
-    try (HikariDataSource pool = pool(source(50))) {
+    try (HikariDataSource pool = pool(source(50), 250)) {
       Trial trial = trial(call, DSL.using(pool, SQLDialect.SQLITE));
       try (Connection taken = pool.getConnection()) {
         assertThat(trial.failure())
@@ -270,11 +270,11 @@ class SqliteFaultTest {
     }
   }
 
-  private static HikariDataSource pool(DataSource source) {
+  private static HikariDataSource pool(DataSource source, long patienceMillis) {
     HikariConfig config = new HikariConfig();
     config.setDataSource(source);
     config.setMaximumPoolSize(1);
-    config.setConnectionTimeout(250);
+    config.setConnectionTimeout(patienceMillis);
     return new HikariDataSource(config);
   }
 
@@ -284,7 +284,7 @@ class SqliteFaultTest {
   void aReadOnlyConnectionIsAnErrorAndIsReplaced(Call call) throws Exception {
     SQLiteDataSource source = source(50);
     String url = source.getUrl();
-    try (HikariDataSource pool = pool(source)) {
+    try (HikariDataSource pool = pool(source, 10_000)) {
       Trial trial = trial(call, DSL.using(pool, SQLDialect.SQLITE));
       source.setUrl("jdbc:sqlite:file:" + file + "?mode=ro");
       pool.getHikariPoolMXBean().softEvictConnections();
@@ -329,7 +329,7 @@ class SqliteFaultTest {
         command.stream().map(word -> word.replace("FOLDER", in.toString())).toList();
     ChildJvm child = ChildJvm.under(here, SqliteFolder.class, in.toString());
     if (!child.hear().equals("ready")) {
-      Proof.cannotRun("SqliteFaultTest in a folder of its own", "no process like " + here);
+      return Proof.cannotRun("SqliteFaultTest in a folder of its own", "no process like " + here);
     }
     return child;
   }
