@@ -276,13 +276,21 @@ public final class JobQueue {
   /** Before a claim and committed by itself: a bury that fails must not lose leases. */
   private void buryWhatIsSpent(Transactions.Session session) {
     if (buryIsDue()) {
-      int buried = Transitions.BURY_BATCH;
-      for (int i = 0; i < MAX_BURIES && buried == Transitions.BURY_BATCH; i++) {
-        List<JobEvent.Died> deaths =
-            session.write(dsl -> transitions(dsl).bury().fetch(Rows::died));
-        session.afterwards(() -> listeners.tell(deaths));
-        buried = deaths.size();
+      try {
+        bury(session);
+      } catch (Throwable e) {
+        claimCameBackShort = true; // as good as: it is still to be done
+        throw e;
       }
+    }
+  }
+
+  private void bury(Transactions.Session session) {
+    int buried = Transitions.BURY_BATCH;
+    for (int i = 0; i < MAX_BURIES && buried == Transitions.BURY_BATCH; i++) {
+      List<JobEvent.Died> deaths = session.write(dsl -> transitions(dsl).bury().fetch(Rows::died));
+      session.afterwards(() -> listeners.tell(deaths));
+      buried = deaths.size();
     }
   }
 
@@ -395,17 +403,7 @@ public final class JobQueue {
     FinishQuery finish = FinishQuery.of(new Finish(held, outcome), retry);
     Arguments.identifier(owner, "owner");
     Arguments.positive(lease, "lease");
-    boolean buryIsDue = buryIsDue();
-    FinishBuryClaim all =
-        transactions.write(
-            dsl -> {
-              Transitions transitions = transitions(dsl);
-              // the finish first: a bury would take a spent job whose lease is just over
-              return new FinishBuryClaim(
-                  finish.run(transitions),
-                  buryIsDue ? transitions.bury().fetch(Rows::died) : List.of(),
-                  claim(transitions, owner, lease, 1));
-            });
+    FinishBuryClaim all = finishBuryClaim(finish, owner, lease);
     if (all.deaths().size() == Transitions.BURY_BATCH) {
       claimCameBackShort = true; // as good as: there may be more to bury
     }
@@ -413,6 +411,24 @@ public final class JobQueue {
     listeners.tell(all.deaths());
     listeners.tell(all.next().stream().map(JobQueue::claimed).toList());
     return new FinishedAndClaimed(finished, all.next().stream().findFirst());
+  }
+
+  private FinishBuryClaim finishBuryClaim(FinishQuery finish, String owner, Duration lease) {
+    boolean buryIsDue = buryIsDue();
+    try {
+      return transactions.write(
+          dsl -> {
+            Transitions transitions = transitions(dsl);
+            // the finish first: a bury would take a spent job whose lease is just over
+            return new FinishBuryClaim(
+                finish.run(transitions),
+                buryIsDue ? transitions.bury().fetch(Rows::died) : List.of(),
+                claim(transitions, owner, lease, 1));
+          });
+    } catch (Throwable e) {
+      claimCameBackShort = true; // as good as: the bury is still to be done
+      throw e;
+    }
   }
 
   private record FinishBuryClaim(JobEvent finished, List<JobEvent.Died> deaths, List<Lease> next) {}

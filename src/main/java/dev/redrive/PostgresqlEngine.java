@@ -126,9 +126,10 @@ final class PostgresqlEngine extends Engine {
     }
   }
 
+  /** An exception that a pool throws has no state. */
   @Override
   boolean undone(SQLException e) {
-    return UNDONE.contains(e.getSQLState());
+    return e.getSQLState() != null && UNDONE.contains(e.getSQLState());
   }
 
   @Override

@@ -43,10 +43,7 @@ final class PostgresqlTransactionProvider implements TransactionProvider {
   public void begin(TransactionContext context) {
     Configuration configuration = context.configuration();
     ConnectionProvider connections = configuration.connectionProvider();
-    Connection connection = connections.acquire();
-    if (connection == null) {
-      throw new DataAccessException("Cannot begin: the configuration has no connection");
-    }
+    Connection connection = Transactions.acquire(connections);
     try {
       context.transaction(Open.begin(connections, connection));
       configuration.set(new DefaultConnectionProvider(connection));

@@ -36,6 +36,8 @@ final class SqliteConnections {
       Collections.synchronizedMap(new WeakHashMap<>());
   private static final Set<DataSource> ROUTING =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+  private static final Set<DataSource> READ_ONLY =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
   private static final Map<DataSource, Known> LAST_OF_POOL =
       Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -82,6 +84,28 @@ final class SqliteConnections {
         ROUTING.add(pool.dataSource());
       }
     }
+  }
+
+  /**
+   * Takes down that a transaction failed because it could not write. A connection that was opened
+   * while the file was read-only stays so after the file is not.
+   */
+  static void rememberReadOnly(ConnectionProvider connections) {
+    pool(connections).ifPresent(READ_ONLY::add);
+  }
+
+  /** A pool whose connections may be read-only though the file is not; told once. */
+  static Optional<DataSource> perhapsReadOnly(ConnectionProvider connections) {
+    return pool(connections).filter(READ_ONLY::remove);
+  }
+
+  /** Where a provider has its connections from. */
+  static Optional<DataSource> pool(ConnectionProvider connections) {
+    ConnectionProvider origin =
+        connections instanceof Transactions.Idle idle ? idle.origin() : connections;
+    return origin instanceof DataSourceConnectionProvider pool
+        ? Optional.ofNullable(pool.dataSource())
+        : Optional.empty();
   }
 
   static Optional<String> complaint(Connection connection, boolean pooled) throws SQLException {
@@ -164,12 +188,25 @@ final class SqliteConnections {
   }
 
   static boolean busy(SQLException e) {
-    return (e.getErrorCode() & 0xff) == SQLiteErrorCode.SQLITE_BUSY.code;
+    return is(e, SQLiteErrorCode.SQLITE_BUSY);
   }
 
   static boolean causedByBusy(@Nullable Throwable e) {
+    return causedBy(e, SQLiteErrorCode.SQLITE_BUSY);
+  }
+
+  static boolean causedByReadOnly(@Nullable Throwable e) {
+    return causedBy(e, SQLiteErrorCode.SQLITE_READONLY);
+  }
+
+  /** Or one of the codes that say it more exactly, in higher bits. */
+  private static boolean is(SQLException e, SQLiteErrorCode code) {
+    return (e.getErrorCode() & 0xff) == code.code;
+  }
+
+  private static boolean causedBy(@Nullable Throwable e, SQLiteErrorCode code) {
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sql && busy(sql)) {
+      if (cause instanceof SQLException sql && is(sql, code)) {
         return true;
       }
     }

@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
@@ -34,7 +35,8 @@ import org.sqlite.SQLiteConnection;
  * COMMIT is asked about: if a rollback succeeds, nothing was stored, and the commit throws; if no
  * transaction is active any more, everything was. A connection whose BEGIN or COMMIT failed is
  * evicted from a HikariCP pool; one that may still hold a transaction is closed for good, or it
- * would lock out every other process.
+ * would lock out every other process. After a transaction that could not write because its
+ * connection was read-only, the next one has the pool open connections anew.
  */
 public final class SqliteTransactionProvider implements TransactionProvider {
   private static final System.Logger LOG =
@@ -68,10 +70,9 @@ public final class SqliteTransactionProvider implements TransactionProvider {
         expected.isPresent() ? expected.get().writeLock().await(end(start, expected.get())) : null;
     @Nullable Connection connection = null;
     try {
-      connection = connections.acquire();
-      if (connection == null) {
-        throw new DataAccessException("Cannot begin: the configuration has no connection");
-      }
+      SqliteConnections.perhapsReadOnly(connections)
+          .ifPresent(pool -> hikari(pool, source -> Hikari.evictAll(source)));
+      connection = Transactions.acquire(connections);
       if (turn == null && isOpen(connections, connection)) {
         return Nested.begin(connections, connection);
       }
@@ -112,6 +113,9 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   @Override
   public void rollback(TransactionContext context) {
     if (Arguments.notNull(context, "context").transaction() instanceof Level level) {
+      if (SqliteConnections.causedByReadOnly(context.cause())) {
+        SqliteConnections.rememberReadOnly(level.connections());
+      }
       try {
         level.rollback();
       } catch (SQLException e) {
@@ -140,6 +144,8 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   }
 
   private interface Level extends Transaction {
+    ConnectionProvider connections();
+
     Connection connection();
 
     void commit() throws SQLException;
@@ -202,6 +208,11 @@ public final class SqliteTransactionProvider implements TransactionProvider {
       this.turn = turn;
       this.modeBefore = sqlite.getConnectionConfig().getTransactionMode();
       this.autoCommitBefore = connection.getAutoCommit();
+    }
+
+    @Override
+    public ConnectionProvider connections() {
+      return connections;
     }
 
     @Override
@@ -337,26 +348,37 @@ public final class SqliteTransactionProvider implements TransactionProvider {
   }
 
   private static void evict(ConnectionProvider connections, Connection connection) {
-    ConnectionProvider origin =
-        connections instanceof Transactions.Idle idle ? idle.origin() : connections;
-    if (origin instanceof DataSourceConnectionProvider pool) {
-      try {
-        Hikari.evict(pool.dataSource(), connection);
-      } catch (NoClassDefFoundError e) {
-        LOG.log(System.Logger.Level.DEBUG, "not evicted: the pool is not HikariCP");
-      }
+    SqliteConnections.pool(connections)
+        .ifPresent(pool -> hikari(pool, source -> Hikari.evict(source, connection)));
+  }
+
+  private static void hikari(DataSource pool, Consumer<DataSource> action) {
+    try {
+      action.accept(pool);
+    } catch (NoClassDefFoundError e) {
+      LOG.log(System.Logger.Level.DEBUG, "nothing evicted: the pool is not HikariCP");
     }
   }
 
   /** Apart, because HikariCP may be missing. */
   private static final class Hikari {
-    static void evict(@Nullable DataSource pool, Connection connection) {
+    static void evict(DataSource pool, Connection connection) {
+      unwrap(pool).ifPresent(hikari -> hikari.evictConnection(connection));
+    }
+
+    /** Those in use go when they are given back. */
+    static void evictAll(DataSource pool) {
+      unwrap(pool).ifPresent(hikari -> hikari.getHikariPoolMXBean().softEvictConnections());
+    }
+
+    private static Optional<HikariDataSource> unwrap(DataSource pool) {
       try {
-        if (pool != null && pool.isWrapperFor(HikariDataSource.class)) {
-          pool.unwrap(HikariDataSource.class).evictConnection(connection);
-        }
+        return pool.isWrapperFor(HikariDataSource.class)
+            ? Optional.of(pool.unwrap(HikariDataSource.class))
+            : Optional.empty();
       } catch (SQLException e) {
         LOG.log(System.Logger.Level.WARNING, "cannot evict a connection from its pool", e);
+        return Optional.empty();
       }
     }
   }

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
 import org.jooq.DSLContext;
@@ -352,6 +355,27 @@ final class Transactions {
             new RenderMapping().withSchemata(new MappedSchema().withInput("").withOutput(schema)));
   }
 
+  /** jOOQ names the data source only, and not what is wrong with it. */
+  static Connection acquire(ConnectionProvider connections) {
+    Connection connection;
+    try {
+      connection = connections.acquire();
+    } catch (DataAccessException e) {
+      throw new DataAccessException("Cannot get a connection: " + causes(e), e);
+    }
+    if (connection == null) {
+      throw new DataAccessException("The DSLContext has no connection");
+    }
+    return connection;
+  }
+
+  private static String causes(Throwable e) {
+    return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
+        .map(cause -> cause.getMessage() == null ? cause.toString() : cause.getMessage())
+        .distinct()
+        .collect(Collectors.joining("; "));
+  }
+
   @FunctionalInterface
   private interface OnConnection<T> {
     T run(Connection connection) throws SQLException;
@@ -363,10 +387,7 @@ final class Transactions {
    * it.
    */
   private <T> T on(ConnectionProvider connections, OnConnection<T> work) {
-    Connection connection = connections.acquire();
-    if (connection == null) {
-      throw new DataAccessException("The DSLContext has no connection");
-    }
+    Connection connection = acquire(connections);
     try {
       if (owns(connections)) {
         return work.run(connection);

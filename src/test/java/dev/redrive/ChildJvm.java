@@ -30,13 +30,20 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
-    return start(System.getProperty("java.class.path"), main, arguments);
+    return under(List.of(), main, arguments);
+  }
+
+  /** Run by another command, which decides what the process sees and may do. */
+  static ChildJvm under(List<String> command, Class<?> main, String... arguments)
+      throws IOException {
+    return start(command, System.getProperty("java.class.path"), main, arguments);
   }
 
   /** With a class path that lacks the jars of an artifact. */
   static ChildJvm without(String artifact, Class<?> main, String... arguments) throws IOException {
     String jar = File.separator + artifact + "-";
     return start(
+        List.of(),
         Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
             .filter(entry -> !entry.contains(jar))
             .collect(Collectors.joining(File.pathSeparator)),
@@ -44,9 +51,10 @@ public final class ChildJvm implements AutoCloseable {
         arguments);
   }
 
-  private static ChildJvm start(String classPath, Class<?> main, String... arguments)
+  private static ChildJvm start(
+      List<String> prefix, String classPath, Class<?> main, String... arguments)
       throws IOException {
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.add("-cp");

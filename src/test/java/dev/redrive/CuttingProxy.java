@@ -12,7 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A way to the test's PostgreSQL that breaks off around one COMMIT. */
+/** A way to a PostgreSQL server that breaks off around one COMMIT. */
 final class CuttingProxy implements AutoCloseable {
   private static final String COMMIT = "COMMIT";
 
@@ -25,11 +25,19 @@ final class CuttingProxy implements AutoCloseable {
     BEFORE_ITS_ANSWER
   }
 
+  private final String host;
+  private final int port;
   private final ServerSocket door;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final AtomicReference<Cut> cut = new AtomicReference<>(Cut.NOWHERE);
 
   CuttingProxy() throws IOException {
+    this(PostgresqlServer.host(), PostgresqlServer.port());
+  }
+
+  CuttingProxy(String host, int port) throws IOException {
+    this.host = host;
+    this.port = port;
     door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     run(this::acceptAll);
   }
@@ -65,7 +73,13 @@ final class CuttingProxy implements AutoCloseable {
   private void acceptAll() throws IOException {
     for (; ; ) {
       Socket client = door.accept();
-      Socket server = new Socket(PostgresqlServer.host(), PostgresqlServer.port());
+      Socket server;
+      try {
+        server = new Socket(host, port);
+      } catch (IOException down) {
+        client.close();
+        continue;
+      }
       AtomicReference<Cut> current = new AtomicReference<>(Cut.NOWHERE);
       run(() -> toServer(client, server, current));
       run(() -> toClient(client, server, current));

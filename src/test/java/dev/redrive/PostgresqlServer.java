@@ -115,11 +115,15 @@ final class PostgresqlServer {
   }
 
   static HikariDataSource pool(String url, int size) {
+    return pool(url, size, 10_000);
+  }
+
+  static HikariDataSource pool(String url, int size, long patienceMillis) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url);
     config.setMaximumPoolSize(size);
     config.setMinimumIdle(1);
-    config.setConnectionTimeout(10_000);
+    config.setConnectionTimeout(patienceMillis);
     return new HikariDataSource(config);
   }
 }
