@@ -1,12 +1,12 @@
 package dev.redrive;
 
+import static dev.redrive.Exists.notExists;
 import static dev.redrive.schema.Tables.JOBS;
 import static dev.redrive.schema.Tables.REDRIVES;
 import static org.jooq.impl.DSL.coalesce;
 import static org.jooq.impl.DSL.field;
 import static org.jooq.impl.DSL.greatest;
 import static org.jooq.impl.DSL.inline;
-import static org.jooq.impl.DSL.notExists;
 import static org.jooq.impl.DSL.param;
 import static org.jooq.impl.DSL.select;
 import static org.jooq.impl.DSL.selectOne;

@@ -45,7 +45,7 @@ class ArchitectureTest {
 
   /** Public for them, and of no use to a host. */
   private static final String FOR_OUR_OWN_PACKAGES =
-      "dev\\.redrive\\.(Arguments|QueueReader)(\\$.*)?";
+      "dev\\.redrive\\.(Arguments|Exists|QueueReader)(\\$.*)?";
 
   private static final DescribedPredicate<JavaClass> OURS =
       describe("of redrive", type -> type.getPackageName().startsWith("dev.redrive"));

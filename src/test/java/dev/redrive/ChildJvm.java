@@ -41,18 +41,30 @@ public final class ChildJvm implements AutoCloseable {
 
   /** With a class path that lacks the jars of an artifact. */
   static ChildJvm without(String artifact, Class<?> main, String... arguments) throws IOException {
-    String jar = File.separator + artifact + "-";
+    return without(List.of(artifact), main, arguments);
+  }
+
+  static ChildJvm without(List<String> artifacts, Class<?> main, String... arguments)
+      throws IOException {
     return start(
         List.of(),
         Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-            .filter(entry -> !entry.contains(jar))
+            .filter(entry -> artifacts.stream().noneMatch(name -> isOf(name, entry)))
             .collect(Collectors.joining(File.pathSeparator)),
         main,
         arguments);
   }
 
+<<<<<<< HEAD
+  private static boolean isOf(String artifact, String jar) {
+    return jar.contains(File.separator + artifact + "-");
+  }
+
+  private static ChildJvm start(String classPath, Class<?> main, String... arguments)
+=======
   private static ChildJvm start(
       List<String> prefix, String classPath, Class<?> main, String... arguments)
+>>>>>>> origin/main
       throws IOException {
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

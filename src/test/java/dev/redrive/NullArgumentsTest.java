@@ -82,6 +82,7 @@ class NullArgumentsTest extends QueueTest {
     put(Redrive.class, ORDER);
     put(Redrive.Noted.class, Redrive.note("OPS-17"));
     put(Redrive.Approved.class, Redrive.note("OPS-17").approvedBy("kim"));
+    put(Migrations.class, Migrations.of(store.dataSource()));
     put(JobQueue.class, queue);
     put(JobQueue.Builder.class, queue("default"));
     put(SqliteFile.class, Engine.sqlite(Path.of("orders.db")));

@@ -30,6 +30,9 @@ class ReviewedSqlTest {
         Files.writeString(file, statement.text(), UTF_8);
       }
     }
-    assertThat(rendered).containsExactlyInAnyOrderEntriesOf(ReviewedSql.files(engine));
+    Map<String, String> reviewed = ReviewedSql.files(engine);
+    rendered.replaceAll((name, text) -> ReviewedSql.comparable(text));
+    reviewed.replaceAll((name, text) -> ReviewedSql.comparable(text));
+    assertThat(rendered).containsExactlyInAnyOrderEntriesOf(reviewed);
   }
 }

@@ -56,7 +56,10 @@ class StatementsSentTest extends QueueTest {
   void listen() {
     names =
         ReviewedSql.files(backend.engine()).entrySet().stream()
-            .collect(toMap(file -> withoutNames(file.getValue()), Map.Entry::getKey));
+            .collect(
+                toMap(
+                    file -> ReviewedSql.comparable(withoutNames(file.getValue())),
+                    Map.Entry::getKey));
     asked = listened(store.dsl().configuration());
   }
 
@@ -84,7 +87,7 @@ class StatementsSentTest extends QueueTest {
     assertThat(call.get()).isNotNull();
     return sent.stream()
         .map(sql -> sql.replaceAll(" +\n", "\n"))
-        .map(sql -> names.getOrDefault(sql, sql))
+        .map(sql -> names.getOrDefault(ReviewedSql.comparable(sql), sql))
         .toList();
   }
 

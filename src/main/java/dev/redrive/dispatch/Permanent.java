@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public class Permanent extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /** A short code. */
   private final String fault;
 
   /**

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 public class Retryable extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /** A short code. */
   private final String fault;
+
+  /** Null leaves it to the queue's retry policy. */
   private final @Nullable Duration delay;
 
   /**

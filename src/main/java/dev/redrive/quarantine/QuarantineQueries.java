@@ -1,10 +1,10 @@
 package dev.redrive.quarantine;
 
+import static dev.redrive.Exists.exists;
 import static dev.redrive.schema.Tables.JOBS;
 import static dev.redrive.schema.Tables.REDRIVES;
 import static org.jooq.impl.DSL.coalesce;
 import static org.jooq.impl.DSL.count;
-import static org.jooq.impl.DSL.exists;
 import static org.jooq.impl.DSL.field;
 import static org.jooq.impl.DSL.inline;
 import static org.jooq.impl.DSL.param;

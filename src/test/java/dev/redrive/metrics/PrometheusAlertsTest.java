@@ -42,7 +42,7 @@ class PrometheusAlertsTest extends QueueTest {
 
   @BeforeEach
   void bind() throws IOException {
-    QueueMetrics metrics = new QueueMetrics(queue, Duration.ofSeconds(15), () -> nanos);
+    QueueMetrics metrics = new MicrometerMetrics(queue, Duration.ofSeconds(15), () -> nanos);
     metrics.bindTo(registry);
     counted = queue.listening(metrics);
     before = registry.scrape();

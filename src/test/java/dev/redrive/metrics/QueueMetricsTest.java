@@ -28,7 +28,7 @@ class QueueMetricsTest extends QueueTest {
 
   @BeforeEach
   void bind() {
-    QueueMetrics metrics = new QueueMetrics(queue, Duration.ofSeconds(15), () -> nanos);
+    QueueMetrics metrics = new MicrometerMetrics(queue, Duration.ofSeconds(15), () -> nanos);
     metrics.bindTo(registry);
     counted = queue.listening(metrics);
   }
@@ -69,7 +69,7 @@ class QueueMetricsTest extends QueueTest {
   private void moved(String counter) {
     assertThat(counters()).isEqualTo(Map.of(counter, 1.0));
     registry.clear();
-    QueueMetrics fresh = new QueueMetrics(queue, Duration.ofSeconds(15), () -> nanos);
+    QueueMetrics fresh = new MicrometerMetrics(queue, Duration.ofSeconds(15), () -> nanos);
     fresh.bindTo(registry);
     counted = queue.listening(fresh);
   }
