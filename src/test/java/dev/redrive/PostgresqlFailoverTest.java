@@ -81,7 +81,7 @@ class PostgresqlFailoverTest {
     try {
       return PostgresqlNode.start(Map.of());
     } catch (IOException | RuntimeException e) {
-      return Proof.cannotRun("PostgresqlFailoverTest", "no embedded PostgreSQL starts: " + e);
+      throw Proof.cannotRun("PostgresqlFailoverTest", "no embedded PostgreSQL starts: " + e);
     }
   }
 
