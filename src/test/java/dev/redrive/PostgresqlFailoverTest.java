@@ -26,7 +26,9 @@ import java.util.function.Supplier;
 import org.jooq.exception.DataAccessException;
 import org.junit.jupiter.api.Test;
 
-/** The primary dies under load, its synchronous standby takes over, and nothing answered is lost. */
+/**
+ * The primary dies under load, its synchronous standby takes over, and nothing answered is lost.
+ */
 class PostgresqlFailoverTest {
   private static final int WORKERS = 4;
   private static final Duration LONG = Duration.ofHours(1);
@@ -79,7 +81,7 @@ class PostgresqlFailoverTest {
     try {
       return PostgresqlNode.start(Map.of());
     } catch (IOException | RuntimeException e) {
-      return Proof.cannotRun("PostgresqlFailoverTest", "no embedded PostgreSQL starts: " + e);
+      throw Proof.cannotRun("PostgresqlFailoverTest", "no embedded PostgreSQL starts: " + e);
     }
   }
 

@@ -117,7 +117,9 @@ class PostgresqlFaultTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"FIND", "REPORT"}, mode = EXCLUDE)
+  @EnumSource(
+      names = {"FIND", "REPORT"},
+      mode = EXCLUDE)
   void aCommitThatNeverArrivedChangedNothing(Call call) {
     Trial trial = trial(call);
     proxy.cutNextCommit(Cut.BEFORE_IT_ARRIVES);
@@ -127,7 +129,9 @@ class PostgresqlFaultTest {
 
   /** The commit of the bury is the first one of a claim that buries. */
   @ParameterizedTest
-  @EnumSource(names = {"FIND", "REPORT", "BURY_AND_CLAIM"}, mode = EXCLUDE)
+  @EnumSource(
+      names = {"FIND", "REPORT", "BURY_AND_CLAIM"},
+      mode = EXCLUDE)
   void aCommitWhoseAnswerIsLostIsStoredWhole(Call call) {
     Trial trial = trial(call);
     proxy.cutNextCommit(Cut.BEFORE_ITS_ANSWER);

@@ -115,7 +115,8 @@ final class PostgresqlNode implements AutoCloseable {
 
   /**
    * A second server that follows this one; from then on, this one answers a commit only when the
-   * other has it too. The bundle has no pg_basebackup, so the files are copied between its two ends.
+   * other has it too. The bundle has no pg_basebackup, so the files are copied between its two
+   * ends.
    */
   PostgresqlNode standby() throws IOException, SQLException {
     Path copy = Files.createTempDirectory("redrive-node");
@@ -124,7 +125,8 @@ final class PostgresqlNode implements AutoCloseable {
       statement.execute("select pg_backup_start('standby', true)");
       copy(data, copy);
       Files.writeString(
-          copy.resolve("backup_label"), text(statement, "select labelfile from pg_backup_stop(false)"));
+          copy.resolve("backup_label"),
+          text(statement, "select labelfile from pg_backup_stop(false)"));
     }
     Files.createFile(copy.resolve("standby.signal"));
     Files.writeString(
@@ -136,8 +138,7 @@ final class PostgresqlNode implements AutoCloseable {
     PostgresqlNode standby = new PostgresqlNode(copy, settings);
     execute("alter system set synchronous_standby_names = 'standby'");
     execute("select pg_reload_conf()");
-    PostgresqlTest.await(
-        () -> text("select sync_state from pg_stat_replication").equals("sync"));
+    PostgresqlTest.await(() -> text("select sync_state from pg_stat_replication").equals("sync"));
     return standby;
   }
 
@@ -152,7 +153,8 @@ final class PostgresqlNode implements AutoCloseable {
             if (!folder.equals(from)) {
               Files.createDirectory(
                   target,
-                  PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+                  PosixFilePermissions.asFileAttribute(
+                      PosixFilePermissions.fromString("rwx------")));
             }
             boolean left = NOT_COPIED.contains(from.relativize(folder).toString());
             return left ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;

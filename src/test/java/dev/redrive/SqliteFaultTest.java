@@ -329,7 +329,7 @@ class SqliteFaultTest {
         command.stream().map(word -> word.replace("FOLDER", in.toString())).toList();
     ChildJvm child = ChildJvm.under(here, SqliteFolder.class, in.toString());
     if (!child.hear().equals("ready")) {
-      return Proof.cannotRun("SqliteFaultTest in a folder of its own", "no process like " + here);
+      throw Proof.cannotRun("SqliteFaultTest in a folder of its own", "no process like " + here);
     }
     return child;
   }

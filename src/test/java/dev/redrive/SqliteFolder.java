@@ -35,7 +35,7 @@ final class SqliteFolder {
     System.out.println("ready");
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      String[] words = line.split(" ");
+      String[] words = line.split(" ", -1);
       SqliteFolder tried = new SqliteFolder(Path.of(arguments[0]), Journal.valueOf(words[1]));
       System.out.println(tried.answer(words[0], Call.valueOf(words[2])));
     }
