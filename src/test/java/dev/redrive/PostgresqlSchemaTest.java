@@ -188,12 +188,7 @@ class PostgresqlSchemaTest {
     var orders = DSL.table(DSL.name("orders"));
     var id = DSL.field(DSL.name("orders", "id"), String.class);
     assertThat(
-            joining
-                .select(JOBS.STATE)
-                .from(orders)
-                .join(JOBS)
-                .on(JOBS.ID.eq(id))
-                .fetch(JOBS.STATE))
+            joining.select(JOBS.STATE).from(orders).join(JOBS).on(JOBS.ID.eq(id)).fetch(JOBS.STATE))
         .containsExactly("pending");
   }
 

@@ -1,0 +1,477 @@
+package dev.redrive.boot;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.redrive.Backend;
+import dev.redrive.EmptyDatabase;
+import dev.redrive.JobQueue;
+import dev.redrive.JobState;
+import dev.redrive.Lease;
+import dev.redrive.Migrations;
+import dev.redrive.NewJob;
+import dev.redrive.Outcome;
+import dev.redrive.Redrive;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.sql.DataSource;
+import org.jooq.DSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** What a Spring Boot application gets by having redrive on its class path; 3 and 4 alike. */
+@ParameterizedClass(name = "{0}")
+@EnumSource(
+    value = Backend.class,
+    names = {"SQLITE", "POSTGRESQL"})
+class RedriveAutoConfigurationTest {
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final String WITHOUT_JOOQS_STARTER =
+      "spring.autoconfigure.exclude="
+          + "org.springframework.boot.autoconfigure.jooq.JooqAutoConfiguration,"
+          + "org.springframework.boot.jooq.autoconfigure.JooqAutoConfiguration";
+
+  @Parameter Backend backend;
+  @TempDir Path folder;
+
+  private EmptyDatabase database;
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class Application {}
+
+  @Configuration(proxyBeanMethods = false)
+  @Import(Application.class)
+  static class ShopApplication {
+    @Bean
+    Shop shop(JdbcTemplate database, JobQueue queue) {
+      return new Shop(database, queue);
+    }
+  }
+
+  @BeforeEach
+  void openDatabase() {
+    database = EmptyDatabase.of(backend);
+  }
+
+  @AfterEach
+  void closeDatabase() {
+    database.close();
+  }
+
+  private ApplicationContextRunner application(Class<?>... configurations) {
+    return new ApplicationContextRunner()
+        .withUserConfiguration(configurations)
+        .withPropertyValues(
+            "spring.datasource.url=" + database.url(),
+            "spring.datasource.hikari.maximum-pool-size=2",
+            "spring.flyway.enabled=false");
+  }
+
+  private static void use(ApplicationContext context) {
+    JobQueue queue = context.getBean(JobQueue.class);
+    assertThat(queue.submit(NewJob.of("j1", "{}")).created()).isTrue();
+    Lease lease = queue.claim("A", LEASE).orElseThrow();
+    assertThat(queue.finish(lease, Outcome.permanent("http-422"))).isTrue();
+    assertThat(
+            queue.redrive(
+                queue.find(lease.id()).orElseThrow(),
+                Redrive.note("OPS-17").approvedBy("kim").deadline(Duration.ofHours(1))))
+        .isTrue();
+  }
+
+  @Test
+  void theQueueIsThereAndCommitsByItself() {
+    application(Application.class).run(RedriveAutoConfigurationTest::use);
+    assertThat(database.texts("select state from jobs")).containsExactly("pending");
+    assertThat(database.texts("select note from redrives")).containsExactly("OPS-17");
+  }
+
+  @ParameterizedTest(name = "auto-commit {0}")
+  @ValueSource(booleans = {true, false})
+  void insideATransactionalServiceItJoins(boolean autoCommit) {
+    database.execute("create table orders (id varchar(20))");
+    application(ShopApplication.class)
+        .withPropertyValues("spring.datasource.hikari.auto-commit=" + autoCommit)
+        .run(this::orders);
+  }
+
+  /** A manager for JPA is one of this kind: no nested transactions, but savepoints do. */
+  @Test
+  void aManagerWithoutNestedTransactionsIsJoined() {
+    database.execute("create table orders (id varchar(20))");
+    application(ShopApplication.class, Unnested.class).run(this::orders);
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Unnested {
+    @Bean
+    PlatformTransactionManager transactionManager(DataSource source) {
+      DataSourceTransactionManager manager = new DataSourceTransactionManager(source);
+      manager.setNestedTransactionAllowed(false);
+      return manager;
+    }
+  }
+
+  @Test
+  void withoutJooqsStarterTheDataSourceIsEnough() {
+    database.execute("create table orders (id varchar(20))");
+    application(ShopApplication.class)
+        .withPropertyValues(WITHOUT_JOOQS_STARTER)
+        .run(
+            context -> {
+              assertThat(context).doesNotHaveBean(DSLContext.class);
+              orders(context);
+            });
+  }
+
+  private void orders(ApplicationContext context) {
+    Shop shop = context.getBean(Shop.class);
+    shop.order("o1");
+    assertThatExceptionOfType(Shop.OutOfStock.class).isThrownBy(() -> shop.orderAndFail("o2"));
+    assertThat(database.texts("select id from orders")).containsExactly("o1");
+    assertThat(database.texts("select id from jobs")).containsExactly("o1");
+    use(context);
+    assertThat(database.texts("select id from jobs order by id")).containsExactly("j1", "o1");
+  }
+
+  @Test
+  void aHostWithSeveralQueuesBuildsThem() {
+    application(TwoQueues.class)
+        .run(
+            context -> {
+              JobQueue orders = context.getBean("orders", JobQueue.class);
+              assertThat(orders.submit(NewJob.of("j1", "{}")).created()).isTrue();
+              assertThat(context.getBean("mails", JobQueue.class).find("j1")).isEmpty();
+              assertThat(context).doesNotHaveBean("jobQueue");
+            });
+    assertThat(database.texts("select queue from jobs")).containsExactly("orders");
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @Import(Application.class)
+  static class TwoQueues {
+    @Bean
+    JobQueue orders(JobQueue.Builder builder) {
+      return builder.name("orders").build();
+    }
+
+    @Bean
+    JobQueue mails(JobQueue.Builder builder) {
+      return builder.name("mails").build();
+    }
+  }
+
+  /** Flyway refuses a first script in a schema that has tables already. */
+  @Test
+  void theTablesComeAfterTheHostsOwnFlyway() throws IOException {
+    Files.writeString(folder.resolve("V1__orders.sql"), "create table orders (id varchar(20));");
+    ApplicationContextRunner application =
+        application(ShopApplication.class)
+            .withPropertyValues(
+                "spring.flyway.enabled=true", "spring.flyway.locations=filesystem:" + folder);
+    application.run(this::orders);
+    Files.writeString(folder.resolve("V2__more.sql"), "create table more (id varchar(20));");
+    application.run(
+        again -> assertThat(again.getBean(JobQueue.class).find("o1")).as("after V2").isPresent());
+    assertThat(database.texts("select version from flyway_schema_history order by version"))
+        .containsExactly("1", "2");
+    assertThat(database.texts("select id from more")).isEmpty();
+  }
+
+  @Test
+  void theTablesComeAfterTheHostsScripts() throws IOException {
+    Path script = folder.resolve("schema.sql");
+    Files.writeString(script, "create table jobs_of_ours (id varchar(20));");
+    application(Application.class)
+        .withPropertyValues(
+            "spring.sql.init.mode=always", "spring.sql.init.schema-locations=file:" + script)
+        .run(
+            context ->
+                assertThat(
+                        context
+                            .getSourceApplicationContext(ConfigurableApplicationContext.class)
+                            .getBeanFactory()
+                            .getDependenciesForBean("redriveTables"))
+                    .anyMatch(bean -> bean.contains("ataSourceScriptDatabaseInitializer")));
+  }
+
+  @Test
+  void withoutMigratingTheTablesHaveToBeThere() {
+    ApplicationContextRunner looking =
+        application(Application.class).withPropertyValues("redrive.migrate=false");
+    looking.run(
+        context ->
+            assertThat(context)
+                .getFailure()
+                .rootCause()
+                .hasMessageContaining("redrive's tables are missing"));
+    assertThat(Migrations.of(new DriverManagerDataSource(database.url())).migrate()).isPositive();
+    looking.run(RedriveAutoConfigurationTest::use);
+  }
+
+  @Test
+  void theTablesMayHaveASchemaOfTheirOwn() {
+    application(Application.class)
+        .withPropertyValues("redrive.schema=redrive")
+        .run(
+            context -> {
+              if (backend == Backend.SQLITE) {
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessage("schema must not be given on SQLite, which has one");
+              } else {
+                use(context);
+                assertThat(database.texts("select state from redrive.jobs"))
+                    .containsExactly("pending");
+              }
+            });
+  }
+
+  @Test
+  void theSettingsReachTheQueue() {
+    application(Application.class)
+        .withPropertyValues(
+            "redrive.name=orders",
+            "redrive.max-payload-bytes=3",
+            "redrive.retry.base=7s",
+            "redrive.retry.cap=7s",
+            "redrive.retry.jitter=0")
+        .run(
+            context -> {
+              JobQueue queue = context.getBean(JobQueue.class);
+              assertThat(queue.name()).isEqualTo("orders");
+              assertThatExceptionOfType(IllegalArgumentException.class)
+                  .isThrownBy(() -> queue.submit(NewJob.of("j1", "1234")));
+              assertThat(queue.submit(NewJob.of("j1", "{}")).created()).isTrue();
+              Lease lease = queue.claim("A", LEASE).orElseThrow();
+              assertThat(queue.finish(lease, Outcome.retry("http-503"))).isTrue();
+              assertThat(queue.find("j1").orElseThrow().state()).isEqualTo(JobState.PENDING);
+            });
+    assertThat(database.texts("select available_at - submitted_at >= 7000 from jobs").get(0))
+        .isIn("1", "t");
+  }
+
+  @Test
+  void aBadSettingIsNamed() {
+    application(Application.class)
+        .withPropertyValues("redrive.retry.base=7s", "redrive.retry.cap=1s")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .hasStackTraceContaining("'redrive.retry'")
+                    .rootCause()
+                    .hasMessage("cap must be at least base, it is PT1S"));
+  }
+
+  @Test
+  void itCanBeSwitchedOff() {
+    application(Application.class)
+        .withPropertyValues("redrive.enabled=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean(JobQueue.class)
+                    .doesNotHaveBean("redriveHealthIndicator"));
+    assertThat(database.texts(tables())).isEmpty();
+  }
+
+  @Test
+  void amongSeveralDataSourcesItDoesNotChoose() {
+    application(Application.class, TwoDataSources.class)
+        .withPropertyValues(WITHOUT_JOOQS_STARTER)
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(JobQueue.class));
+    assertThat(database.texts(tables())).isEmpty();
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class TwoDataSources {
+    @Bean
+    DataSource one() {
+      return new DriverManagerDataSource("jdbc:sqlite::memory:");
+    }
+
+    @Bean
+    DataSource other() {
+      return new DriverManagerDataSource("jdbc:sqlite::memory:");
+    }
+  }
+
+  private String tables() {
+    return backend == Backend.SQLITE
+        ? "select name from sqlite_schema"
+        : "select tablename from pg_tables where schemaname = 'public'";
+  }
+
+  @Test
+  void healthIsUpWithDeadJobsAndDownWithoutTables() {
+    application(Application.class)
+        .run(
+            context -> {
+              JobQueue queue = context.getBean(JobQueue.class);
+              assertThat(queue.submit(NewJob.of("j1", "{}")).created()).isTrue();
+              Lease lease = queue.claim("A", LEASE).orElseThrow();
+              assertThat(queue.finish(lease, Outcome.permanent("http-422"))).isTrue();
+              Health up = Health.of(context);
+              assertThat(up.status()).isEqualTo("UP");
+              assertThat(up.details()).containsOnlyKeys("default");
+              assertThat(up.details().get("default"))
+                  .asString()
+                  .contains("dead=1", "neverInvestigated=1", "oldestReadySeconds=0");
+              database.execute("drop table redrives");
+              database.execute("drop table jobs");
+              Health down = Health.of(context);
+              assertThat(down.status()).isEqualTo("DOWN");
+              assertThat(down.details()).containsKey("error");
+            });
+  }
+
+  @Test
+  void healthIsDownWhenTheDatabaseDoesNotAnswer() {
+    application(Application.class)
+        .run(
+            context -> {
+              assertThat(Health.of(context).status()).isEqualTo("UP");
+              ((AutoCloseable) context.getBean(DataSource.class)).close();
+              assertThat(Health.of(context).status()).isEqualTo("DOWN");
+            });
+  }
+
+  @Test
+  void healthCanBeSwitchedOff() {
+    application(Application.class)
+        .withPropertyValues("management.health.redrive.enabled=false")
+        .run(
+            context ->
+                assertThat(context).hasNotFailed().doesNotHaveBean("redriveHealthIndicator"));
+  }
+
+  /** The indicator of whichever Boot is on the class path. */
+  private record Health(String status, Map<String, Object> details) {
+    static Health of(ApplicationContext context) throws ReflectiveOperationException {
+      Object indicator = context.getBean("redriveHealthIndicator");
+      var health = indicator.getClass().getMethod("health");
+      health.setAccessible(true);
+      Object answer = health.invoke(indicator);
+      return new Health(
+          answer.getClass().getMethod("getStatus").invoke(answer).toString(),
+          byName((Map<?, ?>) answer.getClass().getMethod("getDetails").invoke(answer)));
+    }
+  }
+
+  private static Map<String, Object> byName(Map<?, ?> answer) {
+    Map<String, Object> details = new TreeMap<>();
+    answer.forEach((key, value) -> details.put(String.valueOf(key), value));
+    return details;
+  }
+
+  @Test
+  void queuesAreCountedWhereThereIsARegistry() {
+    application(TwoQueues.class)
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .run(
+            context -> {
+              JobQueue orders = context.getBean("orders", JobQueue.class);
+              assertThat(orders.submit(NewJob.of("j1", "{}")).created()).isTrue();
+              MeterRegistry registry = context.getBean(MeterRegistry.class);
+              assertThat(
+                      registry
+                          .get("redrive.transitions")
+                          .tags("queue", "orders", "transition", "submit", "result", "created")
+                          .functionCounter()
+                          .count())
+                  .isEqualTo(1.0);
+              assertThat(
+                      registry
+                          .get("redrive.jobs")
+                          .tags("queue", "mails", "state", "ready")
+                          .gauge()
+                          .value())
+                  .isZero();
+            });
+  }
+
+  @Test
+  void neitherHealthNorMetricsHaveToBeThere() {
+    application(Application.class)
+        .withClassLoader(
+            new FilteredClassLoader(
+                "io.micrometer.core.instrument",
+                "org.springframework.boot.actuate.health.HealthIndicator",
+                "org.springframework.boot.health.contributor.HealthIndicator"))
+        .run(
+            context -> {
+              assertThat(context).doesNotHaveBean("redriveHealthIndicator");
+              use(context);
+            });
+  }
+
+  @Test
+  void aWholeApplicationStarts() {
+    database.execute("create table orders (id varchar(20))");
+    SpringApplication application = new SpringApplication(ShopApplication.class);
+    application.setDefaultProperties(
+        Map.of(
+            "spring.datasource.url", database.url(),
+            "spring.flyway.enabled", "false",
+            "spring.main.banner-mode", "off"));
+    try (ConfigurableApplicationContext context = application.run()) {
+      orders(context);
+    }
+  }
+
+  @Test
+  void everySettingIsDescribedForEditors() throws IOException {
+    String metadata;
+    try (InputStream file =
+        RedriveProperties.class.getResourceAsStream(
+            "/META-INF/spring-configuration-metadata.json")) {
+      metadata = new String(file.readAllBytes(), UTF_8);
+    }
+    for (RecordComponent setting : RedriveProperties.class.getRecordComponents()) {
+      if (setting.getType() != RedriveProperties.Retry.class) {
+        assertThat(metadata).contains("\"redrive." + dashed(setting.getName()) + "\"");
+      }
+    }
+    for (RecordComponent setting : RedriveProperties.Retry.class.getRecordComponents()) {
+      assertThat(metadata).contains("\"redrive.retry." + setting.getName() + "\"");
+    }
+  }
+
+  private static String dashed(String name) {
+    return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+}
