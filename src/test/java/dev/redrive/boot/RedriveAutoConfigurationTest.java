@@ -1,27 +1,20 @@
 package dev.redrive.boot;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.redrive.Backend;
 import dev.redrive.EmptyDatabase;
 import dev.redrive.JobQueue;
-import dev.redrive.JobState;
 import dev.redrive.Lease;
 import dev.redrive.Migrations;
 import dev.redrive.NewJob;
 import dev.redrive.Outcome;
 import dev.redrive.Redrive;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
-import java.io.InputStream;
-import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import javax.sql.DataSource;
@@ -37,7 +30,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -56,7 +48,7 @@ import org.springframework.transaction.PlatformTransactionManager;
     names = {"SQLITE", "POSTGRESQL"})
 class RedriveAutoConfigurationTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
-  private static final String WITHOUT_JOOQS_STARTER =
+  static final String WITHOUT_JOOQS_STARTER =
       "spring.autoconfigure.exclude="
           + "org.springframework.boot.autoconfigure.jooq.JooqAutoConfiguration,"
           + "org.springframework.boot.jooq.autoconfigure.JooqAutoConfiguration";
@@ -165,33 +157,6 @@ class RedriveAutoConfigurationTest {
     assertThat(database.texts("select id from jobs order by id")).containsExactly("j1", "o1");
   }
 
-  @Test
-  void aHostWithSeveralQueuesBuildsThem() {
-    application(TwoQueues.class)
-        .run(
-            context -> {
-              JobQueue orders = context.getBean("orders", JobQueue.class);
-              assertThat(orders.submit(NewJob.of("j1", "{}")).created()).isTrue();
-              assertThat(context.getBean("mails", JobQueue.class).find("j1")).isEmpty();
-              assertThat(context).doesNotHaveBean("jobQueue");
-            });
-    assertThat(database.texts("select queue from jobs")).containsExactly("orders");
-  }
-
-  @Configuration(proxyBeanMethods = false)
-  @Import(Application.class)
-  static class TwoQueues {
-    @Bean
-    JobQueue orders(JobQueue.Builder builder) {
-      return builder.name("orders").build();
-    }
-
-    @Bean
-    JobQueue mails(JobQueue.Builder builder) {
-      return builder.name("mails").build();
-    }
-  }
-
   /** Flyway refuses a first script in a schema that has tables already. */
   @Test
   void theTablesComeAfterTheHostsOwnFlyway() throws IOException {
@@ -260,83 +225,6 @@ class RedriveAutoConfigurationTest {
   }
 
   @Test
-  void theSettingsReachTheQueue() {
-    application(Application.class)
-        .withPropertyValues(
-            "redrive.name=orders",
-            "redrive.max-payload-bytes=3",
-            "redrive.retry.base=7s",
-            "redrive.retry.cap=7s",
-            "redrive.retry.jitter=0")
-        .run(
-            context -> {
-              JobQueue queue = context.getBean(JobQueue.class);
-              assertThat(queue.name()).isEqualTo("orders");
-              assertThatExceptionOfType(IllegalArgumentException.class)
-                  .isThrownBy(() -> queue.submit(NewJob.of("j1", "1234")));
-              assertThat(queue.submit(NewJob.of("j1", "{}")).created()).isTrue();
-              Lease lease = queue.claim("A", LEASE).orElseThrow();
-              assertThat(queue.finish(lease, Outcome.retry("http-503"))).isTrue();
-              assertThat(queue.find("j1").orElseThrow().state()).isEqualTo(JobState.PENDING);
-            });
-    assertThat(database.texts("select available_at - submitted_at >= 7000 from jobs").get(0))
-        .isIn("1", "t");
-  }
-
-  @Test
-  void aBadSettingIsNamed() {
-    application(Application.class)
-        .withPropertyValues("redrive.retry.base=7s", "redrive.retry.cap=1s")
-        .run(
-            context ->
-                assertThat(context)
-                    .getFailure()
-                    .hasStackTraceContaining("'redrive.retry'")
-                    .rootCause()
-                    .hasMessage("cap must be at least base, it is PT1S"));
-  }
-
-  @Test
-  void itCanBeSwitchedOff() {
-    application(Application.class)
-        .withPropertyValues("redrive.enabled=false")
-        .run(
-            context ->
-                assertThat(context)
-                    .hasNotFailed()
-                    .doesNotHaveBean(JobQueue.class)
-                    .doesNotHaveBean("redriveHealthIndicator"));
-    assertThat(database.texts(tables())).isEmpty();
-  }
-
-  @Test
-  void amongSeveralDataSourcesItDoesNotChoose() {
-    application(Application.class, TwoDataSources.class)
-        .withPropertyValues(WITHOUT_JOOQS_STARTER)
-        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(JobQueue.class));
-    assertThat(database.texts(tables())).isEmpty();
-  }
-
-  @Configuration(proxyBeanMethods = false)
-  static class TwoDataSources {
-    @Bean
-    DataSource one() {
-      return new DriverManagerDataSource("jdbc:sqlite::memory:");
-    }
-
-    @Bean
-    DataSource other() {
-      return new DriverManagerDataSource("jdbc:sqlite::memory:");
-    }
-  }
-
-  private String tables() {
-    return backend == Backend.SQLITE
-        ? "select name from sqlite_schema"
-        : "select tablename from pg_tables where schemaname = 'public'";
-  }
-
-  @Test
   void healthIsUpWithDeadJobsAndDownWithoutTables() {
     application(Application.class)
         .run(
@@ -370,15 +258,6 @@ class RedriveAutoConfigurationTest {
             });
   }
 
-  @Test
-  void healthCanBeSwitchedOff() {
-    application(Application.class)
-        .withPropertyValues("management.health.redrive.enabled=false")
-        .run(
-            context ->
-                assertThat(context).hasNotFailed().doesNotHaveBean("redriveHealthIndicator"));
-  }
-
   /** The indicator of whichever Boot is on the class path. */
   private record Health(String status, Map<String, Object> details) {
     static Health of(ApplicationContext context) throws ReflectiveOperationException {
@@ -399,47 +278,6 @@ class RedriveAutoConfigurationTest {
   }
 
   @Test
-  void queuesAreCountedWhereThereIsARegistry() {
-    application(TwoQueues.class)
-        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-        .run(
-            context -> {
-              JobQueue orders = context.getBean("orders", JobQueue.class);
-              assertThat(orders.submit(NewJob.of("j1", "{}")).created()).isTrue();
-              MeterRegistry registry = context.getBean(MeterRegistry.class);
-              assertThat(
-                      registry
-                          .get("redrive.transitions")
-                          .tags("queue", "orders", "transition", "submit", "result", "created")
-                          .functionCounter()
-                          .count())
-                  .isEqualTo(1.0);
-              assertThat(
-                      registry
-                          .get("redrive.jobs")
-                          .tags("queue", "mails", "state", "ready")
-                          .gauge()
-                          .value())
-                  .isZero();
-            });
-  }
-
-  @Test
-  void neitherHealthNorMetricsHaveToBeThere() {
-    application(Application.class)
-        .withClassLoader(
-            new FilteredClassLoader(
-                "io.micrometer.core.instrument",
-                "org.springframework.boot.actuate.health.HealthIndicator",
-                "org.springframework.boot.health.contributor.HealthIndicator"))
-        .run(
-            context -> {
-              assertThat(context).doesNotHaveBean("redriveHealthIndicator");
-              use(context);
-            });
-  }
-
-  @Test
   void aWholeApplicationStarts() {
     database.execute("create table orders (id varchar(20))");
     SpringApplication application = new SpringApplication(ShopApplication.class);
@@ -451,27 +289,5 @@ class RedriveAutoConfigurationTest {
     try (ConfigurableApplicationContext context = application.run()) {
       orders(context);
     }
-  }
-
-  @Test
-  void everySettingIsDescribedForEditors() throws IOException {
-    String metadata;
-    try (InputStream file =
-        RedriveProperties.class.getResourceAsStream(
-            "/META-INF/spring-configuration-metadata.json")) {
-      metadata = new String(file.readAllBytes(), UTF_8);
-    }
-    for (RecordComponent setting : RedriveProperties.class.getRecordComponents()) {
-      if (setting.getType() != RedriveProperties.Retry.class) {
-        assertThat(metadata).contains("\"redrive." + dashed(setting.getName()) + "\"");
-      }
-    }
-    for (RecordComponent setting : RedriveProperties.Retry.class.getRecordComponents()) {
-      assertThat(metadata).contains("\"redrive.retry." + setting.getName() + "\"");
-    }
-  }
-
-  private static String dashed(String name) {
-    return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
   }
 }
