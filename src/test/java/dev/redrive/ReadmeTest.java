@@ -79,7 +79,7 @@ class ReadmeTest {
 
   @Test
   void theProgramsCompile() throws IOException {
-    assertThat(compiled()).containsKeys("Hello", "Together", "Send", "Operate");
+    assertThat(compiled()).containsKeys("Hello", "Together", "Orders", "Send", "Operate");
   }
 
   @Test
