@@ -751,7 +751,9 @@ public final class JobQueue {
     /**
      * Says that the data source hands out a connection with the host's open transaction on it, and
      * how to tell that there is one. With Spring that is {@code () ->
-     * TransactionSynchronizationManager.isActualTransactionActive()}.
+     * TransactionSynchronizationManager.isActualTransactionActive()}. Where there is none, a call
+     * commits by itself, and with it whatever the host has left uncommitted on the connection that
+     * the data source hands out.
      *
      * @param hostsIsOpen whether a transaction of this data source is open in the calling thread;
      *     asked where a connection has auto-commit off

@@ -13,19 +13,17 @@ import org.jooq.impl.DefaultConfiguration;
 import org.jooq.tools.jdbc.JDBCUtils;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Redrive's tables in the application's database: whoever has one of these has the tables, created
  * or looked at when it was made.
  *
  * <p>They are made on the plain data source, which carries nobody's transaction. Queues work on a
- * transaction-aware one, whatever kind the application's own context is on: its connection is that
- * of an open transaction, of any manager that shows it to JDBC, and savepoints do without the
- * manager's help.
+ * {@link JoiningDataSource}, whatever kind the application's own context is on.
  */
 final class RedriveTables {
-  private final Configuration joining;
+  private final Configuration configuration;
+  private final JoiningDataSource source;
   private final RedriveProperties properties;
 
   /**
@@ -34,8 +32,8 @@ final class RedriveTables {
   RedriveTables(DataSource database, @Nullable DSLContext host, RedriveProperties properties) {
     DataSource plain = plain(host == null ? database : of(host, database));
     Configuration base = host == null ? configuration(plain) : host.configuration();
-    this.joining =
-        base.derive(new DataSourceConnectionProvider(new TransactionAwareDataSourceProxy(plain)));
+    this.source = new JoiningDataSource(plain);
+    this.configuration = base.derive(new DataSourceConnectionProvider(source));
     this.properties = properties;
     prepare(plain);
   }
@@ -54,11 +52,11 @@ final class RedriveTables {
   /** A new builder, set up by the application's properties. */
   JobQueue.Builder builder() {
     JobQueue.Builder builder =
-        JobQueue.builder(joining.dsl())
+        JobQueue.builder(configuration.dsl())
             .name(properties.name())
             .retry(properties.retry().policy())
             .maxPayloadBytes(properties.maxPayloadBytes())
-            .joins(TransactionSynchronizationManager::isActualTransactionActive)
+            .joins(source::isInTransaction)
             .verifyOnly();
     String schema = properties.schema();
     return schema == null ? builder : builder.schema(schema);

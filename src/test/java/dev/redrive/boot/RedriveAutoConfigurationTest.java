@@ -147,6 +147,19 @@ class RedriveAutoConfigurationTest {
             });
   }
 
+  /** On SQLite a host that has read from a table there keeps everybody from committing. */
+  @Test
+  void whatTheHostLeftUncommittedIsNotCommittedForIt() {
+    database.execute("create table orders (id varchar(20))");
+    String work =
+        backend == Backend.SQLITE ? "select 1" : "insert into orders (id) values ('lost')";
+    application(ShopApplication.class)
+        .withPropertyValues("spring.datasource.hikari.auto-commit=false")
+        .run(context -> assertThat(context.getBean(Shop.class).help(work)).isTrue());
+    assertThat(database.texts("select id from jobs")).containsExactly("help");
+    assertThat(database.texts("select id from orders")).isEmpty();
+  }
+
   private void orders(ApplicationContext context) {
     Shop shop = context.getBean(Shop.class);
     shop.order("o1");

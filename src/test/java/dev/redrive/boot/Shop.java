@@ -3,6 +3,7 @@ package dev.redrive.boot;
 import dev.redrive.JobQueue;
 import dev.redrive.NewJob;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** A service of the host's: it stores an order of its own together with the job that ships it. */
@@ -24,6 +25,13 @@ class Shop {
   void orderAndFail(String id) {
     store(id);
     throw new OutOfStock();
+  }
+
+  /** Without a transaction, but on one connection: what is not committed there is lost. */
+  @Transactional(propagation = Propagation.SUPPORTS)
+  boolean help(String sql) {
+    database.execute(sql);
+    return queue.submit(NewJob.of("help", "{}")).created();
   }
 
   private void store(String id) {
