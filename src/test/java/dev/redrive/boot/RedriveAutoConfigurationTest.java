@@ -175,16 +175,28 @@ class RedriveAutoConfigurationTest {
   void theTablesComeAfterTheHostsOwnFlyway() throws IOException {
     Files.writeString(folder.resolve("V1__orders.sql"), "create table orders (id varchar(20));");
     ApplicationContextRunner application =
-        application(ShopApplication.class)
+        application(QueueFirst.class)
             .withPropertyValues(
-                "spring.flyway.enabled=true", "spring.flyway.locations=filesystem:" + folder);
-    application.run(this::orders);
+                WITHOUT_JOOQS_STARTER,
+                "spring.flyway.enabled=true",
+                "spring.flyway.locations=filesystem:" + folder);
+    application.run(RedriveAutoConfigurationTest::use);
     Files.writeString(folder.resolve("V2__more.sql"), "create table more (id varchar(20));");
     application.run(
-        again -> assertThat(again.getBean(JobQueue.class).find("o1")).as("after V2").isPresent());
+        again -> assertThat(again.getBean(JobQueue.class).find("j1")).as("after V2").isPresent());
     assertThat(database.texts("select version from flyway_schema_history order by version"))
         .containsExactly("1", "2");
     assertThat(database.texts("select id from more")).isEmpty();
+  }
+
+  /** A bean of the host's that wants the queue before anything else is made. */
+  @Configuration(proxyBeanMethods = false)
+  @Import(Application.class)
+  static class QueueFirst {
+    @Bean
+    Runnable first(JobQueue queue) {
+      return () -> assertThat(queue.find("j1")).isPresent();
+    }
   }
 
   @Test
