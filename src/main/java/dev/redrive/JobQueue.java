@@ -751,7 +751,10 @@ public final class JobQueue {
      * Says that the data source may hand out a connection with the host's open transaction on it,
      * as a transaction-aware one does: auto-commit off then means that the transaction is the
      * host's. Where the pool behind it switches auto-commit off as well, a second connection is
-     * taken for a moment to tell the two apart; {@link #joins(BooleanSupplier)} needs none.
+     * taken for a moment to tell the two apart; {@link #joins(BooleanSupplier)} needs none. It is
+     * also the one to take where such a pool is used in a scope that keeps a connection without a
+     * transaction, as Spring's {@code SUPPORTS} and {@code NOT_SUPPORTED} do: what is done there
+     * looks like part of one, and is lost with the host's own work when the scope ends.
      *
      * @return this
      */
@@ -764,7 +767,9 @@ public final class JobQueue {
     /**
      * Says that the data source hands out a connection with the host's open transaction on it, and
      * how to tell that there is one. With Spring that is {@code () ->
-     * TransactionSynchronizationManager.isActualTransactionActive()}.
+     * TransactionSynchronizationManager.isActualTransactionActive()}. Where there is none, a call
+     * commits by itself, and with it whatever the host has left uncommitted on the connection that
+     * the data source hands out.
      *
      * @param hostsIsOpen whether a transaction of this data source is open in the calling thread;
      *     asked where a connection has auto-commit off

@@ -18,6 +18,7 @@ import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.redrive.boot.RedriveAutoConfiguration;
 import dev.redrive.schema.tables.records.JobsRecord;
 import java.util.List;
 import java.util.Optional;
@@ -53,6 +54,11 @@ class ArchitectureTest {
       describe("generated", type -> type.getPackageName().startsWith("dev.redrive.schema"));
   private static final DescribedPredicate<JavaClass> ROOT =
       describe("of the root package", type -> type.getPackageName().equals("dev.redrive"));
+  private static final DescribedPredicate<JavaClass> BOOT =
+      describe(
+          "of the auto-configuration", type -> type.getPackageName().equals("dev.redrive.boot"));
+  private static final DescribedPredicate<JavaClass> SPRING =
+      describe("of Spring", type -> type.getPackageName().startsWith("org.springframework"));
   private static final DescribedPredicate<JavaClass> CLI =
       describe("of the command line", type -> type.getPackageName().startsWith("dev.redrive.cli"));
 
@@ -97,6 +103,18 @@ class ArchitectureTest {
   @Test
   void nothingKnowsTheCommandLine() {
     noClasses().that(DescribedPredicate.not(CLI)).should().dependOnClassesThat(CLI).check(MAIN);
+  }
+
+  /** An application without Spring loads no class that needs it. */
+  @Test
+  void onlyItsOwnPackageKnowsSpring() {
+    noClasses()
+        .that(DescribedPredicate.not(BOOT))
+        .should()
+        .dependOnClassesThat(BOOT.or(SPRING))
+        .check(MAIN);
+    assertThat(MAIN.get(RedriveAutoConfiguration.class).getDirectDependenciesFromSelf())
+        .anyMatch(dependency -> SPRING.test(dependency.getTargetClass()));
   }
 
   @Test

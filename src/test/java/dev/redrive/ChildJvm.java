@@ -55,16 +55,12 @@ public final class ChildJvm implements AutoCloseable {
         arguments);
   }
 
-<<<<<<< HEAD
   private static boolean isOf(String artifact, String jar) {
     return jar.contains(File.separator + artifact + "-");
   }
 
-  private static ChildJvm start(String classPath, Class<?> main, String... arguments)
-=======
   private static ChildJvm start(
       List<String> prefix, String classPath, Class<?> main, String... arguments)
->>>>>>> origin/main
       throws IOException {
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -2,7 +2,6 @@ package dev.redrive;
 
 import static dev.redrive.BuildMaven.property;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.StringReader;
@@ -67,16 +66,8 @@ class HostServiceIT {
   @ParameterizedTest
   @MethodSource("javaVersions")
   void aHostCompilesAndDoesItsWork(int java) throws Exception {
-    Optional<Path> found = jdk(java);
-    if (found.isEmpty()) {
-      System.err.println(
-          "NOT TRIED: the host service on Java "
-              + java
-              + ", because there is no such JDK beside the build's own or at JAVA_HOME_"
-              + java);
-    }
-    assumeTrue(found.isPresent());
-    Path jdk = found.orElseThrow();
+    Path jdk =
+        jdk(java).orElseThrow(() -> Proof.cannotRun("a host on Java " + java, missing(java)));
     BuildMaven.copy(SOURCES, folder);
     String version = "-Dredrive.version=" + property("version");
     MAVEN.run(jdk, folder, List.of("package", "-Prepository-of-the-build", version));
@@ -127,6 +118,10 @@ class HostServiceIT {
           .filter(home -> isJdk(home, version))
           .findFirst();
     }
+  }
+
+  private static String missing(int version) {
+    return "no such JDK beside the build's own, nor at JAVA_HOME_" + version;
   }
 
   private static boolean isJdk(Path home, int version) {

@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -26,18 +24,12 @@ import org.jooq.impl.DSL;
 import org.jooq.impl.DataSourceConnectionProvider;
 import org.jooq.impl.DefaultConfiguration;
 import org.jooq.impl.ThreadLocalTransactionProvider;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who owns the transaction: case 6.3 and its kind. */
-class HostTransactionTest extends QueueTest {
-
-  @BeforeEach
-  void hostTable() {
-    plant("create table host (x integer)");
-  }
+class HostTransactionTest extends HostTest {
 
   private JobQueue on(DSLContext dsl) {
     return JobQueue.builder(dsl).clock(clock).build();
@@ -45,45 +37,6 @@ class HostTransactionTest extends QueueTest {
 
   private JobQueue on(Connection connection) {
     return on(DSL.using(connection, backend.engine().dialect()));
-  }
-
-  private void hostWork(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      assertThat(statement.executeUpdate("insert into host values (1)")).isEqualTo(1);
-    }
-  }
-
-  private int hostRows() {
-    return rows("select x from host").size();
-  }
-
-  /** Everything a host may do with a queue in its own transaction. */
-  private void everything(JobQueue inHost, Job dead, Lease held) {
-    assertThat(inHost.submit(job("new")).created()).isTrue();
-    assertThat(inHost.submitAll(List.of(job("new-2"), job("new")))).hasSize(2);
-    assertThat(inHost.redrive(dead, ORDER)).isTrue();
-    assertThat(inHost.finish(held, Outcome.ok())).isTrue();
-    Lease lease = inHost.claim("A", LEASE).orElseThrow();
-    assertThat(inHost.renew(lease, LEASE)).isTrue();
-    assertThat(inHost.finishAndClaim(lease, Outcome.ok(), "A", LEASE).finished()).isTrue();
-    assertThat(inHost.find("new")).isPresent();
-  }
-
-  private void everythingIsThere() {
-    assertThat(hostRows()).isEqualTo(1);
-    assertThat(find("new").state()).isEqualTo(JobState.LEASED);
-    assertThat(find("dead").state()).isEqualTo(JobState.DONE);
-    assertThat(find("held").state()).isEqualTo(JobState.DONE);
-    assertThat(auditRows()).isEqualTo(1);
-  }
-
-  private void nothingIsThere(Job dead) {
-    assertThat(hostRows()).isZero();
-    assertThat(queue.find("new")).isEmpty();
-    assertThat(queue.find("new-2")).isEmpty();
-    assertThat(find("dead")).isEqualTo(dead);
-    assertThat(find("held").state()).isEqualTo(JobState.LEASED);
-    assertThat(auditRows()).isZero();
   }
 
   @ParameterizedTest(name = "commit {0}")
@@ -374,23 +327,9 @@ class HostTransactionTest extends QueueTest {
     backend.mend(store, "redrives");
   }
 
-  private HikariDataSource poolWithAutoCommitOff() {
-    HikariDataSource original = (HikariDataSource) store.dataSource();
-    HikariConfig config = new HikariConfig();
-    config.setDataSource(original.getDataSource());
-    if (config.getDataSource() == null) {
-      config.setJdbcUrl(original.getJdbcUrl());
-      config.setUsername(original.getUsername());
-      config.setPassword(original.getPassword());
-    }
-    config.setAutoCommit(false);
-    config.setMaximumPoolSize(4);
-    return new HikariDataSource(config);
-  }
-
   @Test
   void aPoolWithAutoCommitOffLosesNothing() {
-    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+    try (HikariDataSource pool = pool(false, 4)) {
       losesNothing(on(DSL.using(pool, backend.engine().dialect())), "j");
     }
   }
@@ -398,7 +337,7 @@ class HostTransactionTest extends QueueTest {
   /** Auto-commit off is no transaction of the host's when it is only the pool's habit. */
   @Test
   void aPoolWithAutoCommitOffBehindOtherProvidersLosesNothing() {
-    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+    try (HikariDataSource pool = pool(false, 4)) {
       DSLContext dsl = DSL.using(pool, backend.engine().dialect());
       losesNothing(JobQueue.builder(dsl).clock(clock).joins().build(), "a");
       losesNothing(
@@ -413,26 +352,11 @@ class HostTransactionTest extends QueueTest {
     }
   }
 
-  private void losesNothing(JobQueue pooled, String id) {
-    assertThat(pooled.submit(job(id)).created()).isTrue();
-    assertThat(queue.find(id)).isPresent();
-    Lease lease = pooled.claim("A", LEASE).orElseThrow();
-    assertThat(find(id).state()).isEqualTo(JobState.LEASED);
-    assertThat(pooled.find(id)).isPresent();
-    assertThat(pooled.finish(lease, Outcome.permanent("http-422"))).isTrue();
-    assertThat(pooled.redrive(pooled.find(id).orElseThrow(), ORDER)).isTrue();
-    assertThat(find(id).state()).isEqualTo(JobState.PENDING);
-    assertThat(pooled.finish(pooled.claim("A", LEASE).orElseThrow(), Outcome.ok())).isTrue();
-    // a connection that lies idle holds nothing that stops others
-    submit(id + "-other");
-    assertThat(queue.finish(claim("A").orElseThrow(), Outcome.ok())).isTrue();
-  }
-
   /** Those who look hold no connection while those who write wait for one. */
   @Test
   void readersAndWritersShareASmallPoolWithAutoCommitOff() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(6);
-    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+    try (HikariDataSource pool = pool(false, 4)) {
       JobQueue pooled = on(DSL.using(pool, backend.engine().dialect()));
       List<Future<?>> all = new ArrayList<>();
       for (int t = 0; t < 6; t++) {
@@ -457,7 +381,7 @@ class HostTransactionTest extends QueueTest {
 
   @Test
   void withinRefusesThePoolAlsoWithAutoCommitOff() {
-    try (HikariDataSource pool = poolWithAutoCommitOff()) {
+    try (HikariDataSource pool = pool(false, 4)) {
       DSLContext outer = DSL.using(pool, backend.engine().dialect());
       JobQueue pooled = on(outer);
       assertThatIllegalArgumentException()
@@ -505,10 +429,6 @@ class HostTransactionTest extends QueueTest {
     Configuration untouched = store.dsl().configuration();
     assertThat(on(DSL.using(untouched)).submit(job("j1")).created()).isTrue();
     assertThat(queue.find("j1")).isPresent();
-  }
-
-  private static final class Undo extends RuntimeException {
-    private static final long serialVersionUID = 1L;
   }
 
   /** What Spring's TransactionAwareDataSourceProxy does inside a transaction. */

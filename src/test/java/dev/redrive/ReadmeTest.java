@@ -80,7 +80,7 @@ class ReadmeTest {
 
   @Test
   void theProgramsCompile() throws IOException {
-    assertThat(compiled()).containsKeys("Hello", "Together", "Send", "Operate");
+    assertThat(compiled()).containsKeys("Hello", "Together", "Orders", "Send", "Operate");
   }
 
   @Test

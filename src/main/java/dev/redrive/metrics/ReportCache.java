@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Asks for a report at most once in a while, whoever asks how often. A report that fails is not
- * asked for again before its time either: a database in trouble is left alone.
+ * asked for again before its time either: a database in trouble is left alone. Public only for
+ * redrive's own packages.
  */
-final class ReportCache {
+public final class ReportCache {
   private static final System.Logger LOG = System.getLogger(ReportCache.class.getName());
 
   private final Supplier<Report> source;
@@ -23,14 +24,25 @@ final class ReportCache {
   private boolean asked;
   private long askedAt;
 
-  ReportCache(Supplier<Report> source, long maxAgeNanos, LongSupplier nanos) {
+  /**
+   * A cache that has not asked yet.
+   *
+   * @param source where reports come from
+   * @param maxAgeNanos how long one is good
+   * @param nanos a clock that never goes back
+   */
+  public ReportCache(Supplier<Report> source, long maxAgeNanos, LongSupplier nanos) {
     this.source = source;
     this.maxAgeNanos = maxAgeNanos;
     this.nanos = nanos;
   }
 
-  /** The latest report; empty if it failed. */
-  synchronized Optional<Report> report() {
+  /**
+   * The latest report.
+   *
+   * @return the report, not older than it may be; empty if it failed
+   */
+  public synchronized Optional<Report> report() {
     long now = nanos.getAsLong();
     if (!asked || now - askedAt >= maxAgeNanos) {
       last = ask();
