@@ -90,19 +90,15 @@ final class LoadChild {
 
   private void run(Load load, String name) {
     while (!stopped) {
-      say(new Said(name, load.turn(), Said.CALLS, load.next().name()));
+      Load.Verb verb = load.next();
+      say(new Said(name, load.turn(), Said.CALLS, verb.name()));
       try {
         String answer = load.answer();
         load.learn();
         say(new Said(name, load.turn(), Said.ANSWERED, answer));
       } catch (DataAccessException e) {
         awaitDatabase();
-        say(
-            new Said(
-                name,
-                load.turn(),
-                Said.FAILED,
-                String.valueOf(e.getMessage()).replaceAll("\\s+", " ")));
+        say(new Said(name, load.turn(), Said.FAILED, e.toString().replaceAll("\\s+", " ")));
         goOn.get(name).acquireUninterruptibly();
       }
     }

@@ -57,10 +57,12 @@ final class LoadProcess implements AutoCloseable {
     }
   }
 
-  /** Kills it, and compares what it had said by then. */
-  void kill() throws IOException, InterruptedException {
+  /** Kills it, and answers what it had said by then and nobody had heard. */
+  List<Said> kill() throws IOException, InterruptedException {
     child.kill();
-    child.lastWords().stream().filter(Said::isWhole).map(Said::parse).forEach(this::compare);
+    List<Said> last = child.lastWords().stream().filter(Said::isWhole).map(Said::parse).toList();
+    last.forEach(this::compare);
+    return last;
   }
 
   void goOn(String queue) {
