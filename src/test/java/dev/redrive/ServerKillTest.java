@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * drawn.
  */
 class ServerKillTest {
-  private static final int ROUNDS = Math.max(1, Integer.getInteger("redrive.proof.rounds", 20) / 2);
+  private static final int ROUNDS = Integer.getInteger("redrive.proof.rounds", 20);
 
   @TempDir Path folder;
 
