@@ -8,6 +8,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jooq.exception.DataAccessException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,11 +31,23 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
    * Looks at the history before the tables: whoever migrates at this moment commits both at once,
    * so that a history which is complete means tables that are.
    */
-  static Installation look(Engine engine, Connection connection, @Nullable String schema)
-      throws SQLException {
-    boolean latest =
-        hasHistory(connection, schema) && migratedTo(Migrations.LATEST, connection, schema);
-    Set<String> parts = engine.parts(connection, schema);
+  static Installation look(Engine engine, Connection connection, @Nullable String schema) {
+    try {
+      boolean latest =
+          hasHistory(connection, schema) && migratedTo(Migrations.LATEST, connection, schema);
+      return of(engine, latest, engine.parts(connection, schema));
+    } catch (SQLException e) {
+      throw new DataAccessException(
+          "Cannot look at redrive's tables, which takes the right to use their schema and to select"
+              + " from "
+              + HISTORY
+              + ": "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  private static Installation of(Engine engine, boolean latest, Set<String> parts) {
     List<String> found = TABLES.stream().filter(table -> has(parts, table)).toList();
     return new Installation(
         latest || has(parts, HISTORY),
@@ -47,7 +60,8 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
   }
 
   private static boolean has(Set<String> parts, String table) {
-    return parts.contains(TABLE + table) || parts.contains(TABLE + table + " strict");
+    String name = TABLE + table;
+    return parts.stream().anyMatch(part -> part.equals(name) || part.startsWith(name + " "));
   }
 
   /** The table of a part: the name before the first dot or bracket. */
@@ -101,14 +115,18 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
     return missing.isEmpty() && (latest || !history);
   }
 
-  /** Whether tables are in the way that no script of ours created. */
-  boolean isForeign() {
+  /** Whether there are tables that Flyway did not create and cannot complete. */
+  boolean isInTheWay() {
     return !history && !found.isEmpty() && !missing.isEmpty();
   }
 
   /** What is wrong with tables that are not complete, and what to do about it. */
   String complaint() {
-    if (isForeign()) {
+    if (isInTheWay() && isOurs()) {
+      return "redrive's tables are incomplete; missing: "
+          + missingParts()
+          + ". Run what is missing of the scripts of Migrations.sql";
+    } else if (isInTheWay()) {
       return "the database has a table "
           + found.get(0)
           + " that redrive did not create and that is not as this version needs it; missing: "
@@ -125,6 +143,13 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
         + " says that they were created; missing: "
         + missingParts()
         + ". Restore that, or drop what is left of the tables and the history";
+  }
+
+  /** Whether one of the tables is whole, as nobody else's would be. */
+  private boolean isOurs() {
+    return found.stream()
+        .anyMatch(
+            table -> missing.stream().noneMatch(part -> part.matches(".* " + table + "([. ].*)?")));
   }
 
   private String missingParts() {

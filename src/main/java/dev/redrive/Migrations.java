@@ -143,7 +143,7 @@ public final class Migrations {
     if (found.isComplete()) {
       return 0;
     }
-    if (found.isForeign()) {
+    if (found.isInTheWay()) {
       throw incomplete(found);
     }
     int executed = engine.migrating(database, source -> migrate(flyway(source)));

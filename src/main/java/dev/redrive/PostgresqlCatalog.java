@@ -17,14 +17,14 @@ final class PostgresqlCatalog {
   private static final String PARTS =
       """
       with relations as (
-        select c.oid, c.relname as name
+        select c.oid, c.relname as name, c.relpersistence as persistence
         from pg_catalog.pg_class c
         where c.relnamespace = (
             select oid from pg_catalog.pg_namespace where nspname = coalesce(?, current_schema()))
           and c.relkind in ('r', 'p')
           and c.relname in ('jobs', 'redrives', 'redrive_schema_history')
       )
-      select 'table ' || name from relations
+      select concat('table ', name, case persistence when 'p' then ' logged' end) from relations
       union all
       select concat(
           'column ', r.name, '.', a.attname, ' ', pg_catalog.format_type(a.atttypid, a.atttypmod),
@@ -44,6 +44,9 @@ final class PostgresqlCatalog {
               join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum = u.number)
           end,
           (select ' references ' || name from relations where oid = k.confrelid),
+          case when k.contype = 'f' and (k.confdeltype <> 'a' or k.confupdtype <> 'a')
+            then ' with actions' end,
+          case when k.condeferrable then ' deferrable' end,
           case when not k.convalidated then ' not valid' end)
       from relations r join pg_catalog.pg_constraint k on k.conrelid = r.oid
       where k.contype in ('p', 'f', 'c')

@@ -1,6 +1,7 @@
 package dev.redrive;
 
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -35,6 +36,7 @@ final class SqliteCatalog {
       union all
       select 'foreign key ' || t.name || ' (' || group_concat(f."from", ', ' order by f.seq)
         || ') references ' || f."table"
+        || iif(f.on_delete = 'NO ACTION' and f.on_update = 'NO ACTION', '', ' with actions')
       from tables t join pragma_foreign_key_list(t.name) f
       group by t.name, f.id
       union all
@@ -48,9 +50,13 @@ final class SqliteCatalog {
   private static final Pattern CONSTRAINT =
       Pattern.compile("\\bconstraint\\s+[\"`\\[]?(\\w+)", Pattern.CASE_INSENSITIVE);
 
+  /** The first that counts octets and sorts what it concatenates: 3.44. */
+  private static final int OLDEST_MINOR = 44;
+
   private SqliteCatalog() {}
 
   static Set<String> parts(Connection connection) throws SQLException {
+    refuseOldSqlite(connection.getMetaData());
     Set<String> parts = new HashSet<>();
     try (Statement statement = connection.createStatement()) {
       try (ResultSet rows = statement.executeQuery(PARTS)) {
@@ -69,5 +75,14 @@ final class SqliteCatalog {
       }
     }
     return parts;
+  }
+
+  static void refuseOldSqlite(DatabaseMetaData driver) throws SQLException {
+    if (driver.getDatabaseMajorVersion() == 3 && driver.getDatabaseMinorVersion() < OLDEST_MINOR) {
+      throw new IllegalStateException(
+          "redrive needs SQLite 3.44 or newer, and the driver has "
+              + driver.getDatabaseProductVersion()
+              + "; take org.xerial:sqlite-jdbc 3.44.0.0 or newer");
+    }
   }
 }

@@ -59,6 +59,17 @@ class CatalogTest extends QueueTest {
             name -> assertThat(catalog()).anyMatch(part -> part.matches(".*\\b" + name + "\\b.*")));
   }
 
+  /** Audit rows that vanish with their job would be an erased failure. */
+  @Test
+  void aKeyThatLetsAnAuditVanishIsNamed() {
+    plant("drop table redrives");
+    String redrives = Migrations.sql(backend.engine().dialect()).get(1).sql();
+    plant(
+        redrives.replace(
+            "references jobs (queue, id)", "references jobs (queue, id) on delete cascade"));
+    refusedNaming("foreign key");
+  }
+
   /** What a host added is its own affair. */
   @Test
   void moreThanWhatIsNeededIsFine() {

@@ -251,7 +251,7 @@ class MigrationsTest extends QueueTest {
           .withMessageContaining("missing: column " + column);
       assertThatIllegalStateException()
           .isThrownBy(() -> queue("default").build())
-          .withMessageContaining("that redrive did not create");
+          .withMessageContaining("Run what is missing");
       plant("alter table " + table + " rename column other to " + name);
     }
     assertThat(queue("default").build().submit(job("j1")).created()).isTrue();

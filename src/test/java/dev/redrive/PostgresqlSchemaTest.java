@@ -116,8 +116,7 @@ class PostgresqlSchemaTest {
     assertThat(sent)
         .hasSizeGreaterThan(15)
         .allSatisfy(sql -> assertThat(sql).contains("redrive.jobs"))
-        .allSatisfy(
-            sql -> assertThat(ReviewedSql.comparable(withoutSchema(sql))).isIn(reviewed));
+        .allSatisfy(sql -> assertThat(ReviewedSql.comparable(withoutSchema(sql))).isIn(reviewed));
   }
 
   private static String withoutSchema(String sql) {
@@ -225,11 +224,26 @@ class PostgresqlSchemaTest {
         assertThatThrownBy(() -> JobQueue.builder(worker).schema("other").build())
             .hasStackTraceContaining("permission denied");
         assertThat(tables(dsl, "other")).isEmpty();
+        dsl.execute("revoke select on redrive.redrive_schema_history from " + role);
+        assertThatThrownBy(() -> JobQueue.builder(worker).schema("redrive").verifyOnly().build())
+            .isInstanceOf(DataAccessException.class)
+            .hasMessageContaining(
+                "the right to use their schema and to select from redrive_schema");
       }
     } finally {
       dsl.execute("drop owned by " + role);
       dsl.execute("drop role " + role);
     }
+  }
+
+  @Test
+  void tablesThatACrashEmptiesAreNamed() {
+    Migrations migrations = Migrations.of(source).schema("redrive");
+    assertThat(migrations.migrate()).isEqualTo(2);
+    dsl.execute("alter table redrive.redrives set unlogged");
+    assertThatIllegalStateException()
+        .isThrownBy(migrations::verify)
+        .withMessageContaining("missing: table redrives logged");
   }
 
   @Test

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -67,6 +68,24 @@ class SqliteHostTest {
           .withMessageStartingWith("dsl: its connection " + complaint);
       assertThat(tables(connection)).isZero();
     }
+  }
+
+  @Test
+  void aDriverWithAnOlderSqliteIsRefused() {
+    DatabaseMetaData older =
+        (DatabaseMetaData)
+            Proxy.newProxyInstance(
+                SqliteHostTest.class.getClassLoader(),
+                new Class<?>[] {DatabaseMetaData.class},
+                (proxy, method, arguments) ->
+                    switch (method.getName()) {
+                      case "getDatabaseMajorVersion" -> 3;
+                      case "getDatabaseMinorVersion" -> 43;
+                      default -> "3.43.2";
+                    });
+    assertThatIllegalStateException()
+        .isThrownBy(() -> SqliteCatalog.refuseOldSqlite(older))
+        .withMessageContaining("SQLite 3.44 or newer, and the driver has 3.43.2");
   }
 
   /** Case 5.4: each connection would have a database of its own. */
