@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -88,7 +89,10 @@ final class Transactions {
   interface Session {
     <T> T write(Function<DSLContext, T> work);
 
-    /** Does something once what was written stays: now, or when the call in the host's succeeds. */
+    /**
+     * Does something once what was written stays: now, with a connection of the host's when that is
+     * back, or when the call in the host's transaction succeeds.
+     */
     void afterwards(Runnable action);
   }
 
@@ -101,20 +105,25 @@ final class Transactions {
   <T> T call(Function<Session, T> work) {
     ConnectionProvider connections = host.connectionProvider();
     if (owns(connections)) {
-      return work.apply(ours(connections, ourTransactions(connections)));
+      return work.apply(ours(connections, ourTransactions(connections), Runnable::run));
     }
-    return on(
-        connections,
-        connection -> {
-          if (!isHosts(connections, connection)) {
-            return work.apply(onIdle(connections, connection));
-          }
-          List<Runnable> afterwards = new ArrayList<>();
-          Session joined = joined(new DefaultConnectionProvider(connection), afterwards);
-          T answer = underSavepoint(connection, () -> work.apply(joined));
-          afterwards.forEach(Runnable::run);
-          return answer;
-        });
+    List<Runnable> afterwards = new ArrayList<>();
+    try {
+      return on(
+          connections,
+          connection -> {
+            if (!isHosts(connections, connection)) {
+              return work.apply(onIdle(connections, connection, afterwards::add));
+            }
+            List<Runnable> ifItSucceeds = new ArrayList<>();
+            Session joined = joined(new DefaultConnectionProvider(connection), ifItSucceeds);
+            T answer = underSavepoint(connection, () -> work.apply(joined));
+            afterwards.addAll(ifItSucceeds);
+            return answer;
+          });
+    } finally {
+      afterwards.forEach(Runnable::run); // with the connection back: who hears may need one
+    }
   }
 
   /** Reads, and leaves no transaction open that it found closed. */
@@ -135,7 +144,7 @@ final class Transactions {
           }
           return connection.getAutoCommit()
               ? work.apply(dsl)
-              : onIdle(connections, connection).write(work);
+              : onIdle(connections, connection, Runnable::run).write(work);
         });
   }
 
@@ -232,14 +241,15 @@ final class Transactions {
     public void release(Connection used) {}
   }
 
-  private Session onIdle(ConnectionProvider connections, Connection connection) {
+  private Session onIdle(
+      ConnectionProvider connections, Connection connection, Consumer<Runnable> afterwards) {
     if (onlyJoins) {
       throw new IllegalStateException(
           "the transaction that this queue was made for by JobQueue.within has ended;"
               + " take the queue it was made from");
     }
     ConnectionProvider idle = new Idle(connections, connection);
-    return ours(idle, engine.transactionProvider(idle));
+    return ours(idle, engine.transactionProvider(idle), afterwards);
   }
 
   /** Whether transactions go through a provider of the host's, which may have one open already. */
@@ -249,7 +259,10 @@ final class Transactions {
         || provider instanceof SqliteTransactionProvider);
   }
 
-  private Session ours(ConnectionProvider connections, TransactionProvider transactions) {
+  private Session ours(
+      ConnectionProvider connections,
+      TransactionProvider transactions,
+      Consumer<Runnable> afterwards) {
     Configuration configuration = configured(connections).set(transactions);
     boolean hosts = transactions == host.transactionProvider();
     return new Session() {
@@ -279,7 +292,7 @@ final class Transactions {
 
       @Override
       public void afterwards(Runnable action) {
-        action.run();
+        afterwards.accept(action);
       }
     };
   }

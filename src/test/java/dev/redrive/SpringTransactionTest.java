@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jooq.Transaction;
@@ -465,6 +466,24 @@ class SpringTransactionTest extends HostTest {
               });
     }
     everythingIsThere();
+  }
+
+  /** A listener hears a death that a claim finds when the claim's connection is back. */
+  @ParameterizedTest(name = "auto-commit {0}")
+  @ValueSource(booleans = {true, false})
+  void whoHearsOfADeathFindsTheOnlyConnectionFree(boolean autoCommit) {
+    AtomicReference<JobState> heard = new AtomicReference<>();
+    submit("j1");
+    try (Host host = host(Way.JOINS_AND_ASKS, pool(autoCommit, 1), manager -> {})) {
+      JobQueue hearing = host.queue().listening(event -> heard.set(found(host.queue(), event)));
+      clock.at(T0 + 172_800_000);
+      assertThat(hearing.claim("A", LEASE)).isEmpty();
+    }
+    assertThat(heard.get()).isEqualTo(JobState.DEAD);
+  }
+
+  private static JobState found(JobQueue queue, JobEvent event) {
+    return queue.find(((JobEvent.Died) event).id()).orElseThrow().state();
   }
 
   private static void created(Host host, String id) {

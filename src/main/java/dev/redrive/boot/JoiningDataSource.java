@@ -27,8 +27,7 @@ final class JoiningDataSource extends DelegatingDataSource {
 
   /** Whether a transaction is open in this thread, and of this data source. */
   boolean isInTransaction() {
-    return TransactionSynchronizationManager.isActualTransactionActive()
-        && TransactionSynchronizationManager.hasResource(plain);
+    return SpringTransactions.isOpen(TransactionSynchronizationManager.getResource(plain));
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.redrive.JobQueue;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -17,6 +18,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Scope;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.ConfigurableTransactionManager;
 
 /**
  * Gives an application with a data source a {@link JobQueue}: a call inside of {@code
@@ -51,6 +53,19 @@ public class RedriveAutoConfiguration {
 
   /** Made by Spring. */
   public RedriveAutoConfiguration() {}
+
+  @Bean
+  static BeanPostProcessor redriveHearsOfTransactions() {
+    return new BeanPostProcessor() {
+      @Override
+      public Object postProcessAfterInitialization(Object bean, String name) {
+        if (bean instanceof ConfigurableTransactionManager manager) {
+          manager.addListener(new SpringTransactions());
+        }
+        return bean;
+      }
+    };
+  }
 
   @Bean
   @DependsOnDatabaseInitialization

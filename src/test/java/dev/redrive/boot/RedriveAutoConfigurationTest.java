@@ -40,6 +40,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** What a Spring Boot application gets by having redrive on its class path; 3 and 4 alike. */
 @ParameterizedClass(name = "{0}")
@@ -158,6 +161,69 @@ class RedriveAutoConfigurationTest {
         .run(context -> assertThat(context.getBean(Shop.class).help(work)).isTrue());
     assertThat(database.texts("select id from jobs")).containsExactly("help");
     assertThat(database.texts("select id from orders")).isEmpty();
+  }
+
+  /** Spring calls back while it still holds the connection, and commits there for nobody. */
+  @ParameterizedTest(name = "auto-commit {0}")
+  @ValueSource(booleans = {true, false})
+  void afterATransactionACallCommitsByItself(boolean autoCommit) {
+    application(Application.class)
+        .withPropertyValues("spring.datasource.hikari.auto-commit=" + autoCommit)
+        .run(
+            context -> {
+              JobQueue queue = context.getBean(JobQueue.class);
+              TransactionTemplate transaction =
+                  new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+              transaction.executeWithoutResult(status -> submitAfterwards(queue, "committed"));
+              transaction.executeWithoutResult(
+                  status -> {
+                    submitAfterwards(queue, "rolled-back");
+                    assertThat(queue.submit(NewJob.of("undone", "{}")).created()).isTrue();
+                    status.setRollbackOnly();
+                  });
+            });
+    assertThat(database.texts("select id from jobs order by id"))
+        .containsExactly("committed", "committed-over", "rolled-back-over");
+  }
+
+  private static void submitAfterwards(JobQueue queue, String id) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCommit() {
+            assertThat(queue.submit(NewJob.of(id, "{}")).created()).isTrue();
+          }
+
+          @Override
+          public void afterCompletion(int status) {
+            assertThat(queue.submit(NewJob.of(id + "-over", "{}")).created()).isTrue();
+          }
+        });
+  }
+
+  /** Spring holds a connection to ours until the other's transaction ends, and commits nothing. */
+  @Test
+  void besideATransactionOfAnotherDataSourceACallCommitsByItself() {
+    try (EmptyDatabase other = EmptyDatabase.of(backend)) {
+      application(Application.class, Unnested.class)
+          .withBean(
+              "others",
+              PlatformTransactionManager.class,
+              () -> new DataSourceTransactionManager(new DriverManagerDataSource(other.url())))
+          .withPropertyValues(WITHOUT_JOOQS_STARTER, "spring.datasource.hikari.auto-commit=false")
+          .run(
+              context -> {
+                JobQueue queue = context.getBean(JobQueue.class);
+                JdbcTemplate ours = context.getBean(JdbcTemplate.class);
+                new TransactionTemplate(context.getBean("others", PlatformTransactionManager.class))
+                    .executeWithoutResult(
+                        status -> {
+                          ours.execute("select 1");
+                          assertThat(queue.submit(NewJob.of("j1", "{}")).created()).isTrue();
+                        });
+              });
+    }
+    assertThat(database.texts("select id from jobs")).containsExactly("j1");
   }
 
   private void orders(ApplicationContext context) {
