@@ -1,7 +1,6 @@
 package dev.redrive;
 
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -28,14 +27,14 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
   private static final int NAMED = 8;
 
   /**
-   * Looks at the history before the tables: whoever migrates at this moment commits both at once,
-   * so that a history which is complete means tables that are.
+   * Looks. Whoever migrates at this moment commits tables and history at once: where the history is
+   * complete, the tables are looked at after it.
    */
   static Installation look(Engine engine, Connection connection, @Nullable String schema) {
     try {
-      boolean latest =
-          hasHistory(connection, schema) && migratedTo(Migrations.LATEST, connection, schema);
-      return of(engine, latest, engine.parts(connection, schema));
+      Set<String> before = engine.parts(connection, schema);
+      boolean latest = has(before, HISTORY) && migratedTo(Migrations.LATEST, connection, schema);
+      return of(engine, latest, latest ? engine.parts(connection, schema) : before);
     } catch (SQLException e) {
       throw new DataAccessException(
           "Cannot look at redrive's tables, which takes the right to use their schema and to select"
@@ -72,29 +71,6 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
   /** Every part of the tables that this version needs. */
   private static Stream<String> catalog(Engine engine) {
     return Migrations.text(engine, "catalog.txt").lines();
-  }
-
-  private static boolean hasHistory(Connection connection, @Nullable String schema)
-      throws SQLException {
-    DatabaseMetaData metaData = connection.getMetaData();
-    String escape = metaData.getSearchStringEscape();
-    String in = schema != null ? schema : connection.getSchema();
-    try (ResultSet tables =
-        metaData.getTables(
-            connection.getCatalog(), literal(in, escape), literal(HISTORY, escape), null)) {
-      return tables.next();
-    }
-  }
-
-  /**
-   * JDBC takes a name for a LIKE pattern here: {@code my_app} would find {@code my-app} as well.
-   */
-  private static @Nullable String literal(@Nullable String name, String escape) {
-    return name == null
-        ? null
-        : name.replace(escape, escape + escape)
-            .replace("_", escape + "_")
-            .replace("%", escape + "%");
   }
 
   private static boolean migratedTo(String version, Connection connection, @Nullable String schema)

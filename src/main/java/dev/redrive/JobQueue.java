@@ -769,7 +769,8 @@ public final class JobQueue {
      * how to tell that there is one. With Spring that is {@code () ->
      * TransactionSynchronizationManager.isActualTransactionActive()}. Where there is none, a call
      * commits by itself, and with it whatever the host has left uncommitted on the connection that
-     * the data source hands out.
+     * the data source hands out. Where it says that there is one and there is none any more, as
+     * Spring's word does in callbacks after a commit, what is done with auto-commit off is lost.
      *
      * @param hostsIsOpen whether a transaction of this data source is open in the calling thread;
      *     asked where a connection has auto-commit off

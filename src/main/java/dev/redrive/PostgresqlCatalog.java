@@ -68,6 +68,8 @@ final class PostgresqlCatalog {
   static Set<String> parts(Connection connection, @Nullable String schema) throws SQLException {
     if (schema != null) {
       refuseKeyword(connection, schema);
+    } else {
+      refuseNoSchema(connection);
     }
     try (PreparedStatement statement = connection.prepareStatement(PARTS)) {
       statement.setString(1, schema);
@@ -93,6 +95,15 @@ final class PostgresqlCatalog {
               "schema must be a name that needs no quotes, and " + schema + " is a keyword of SQL");
         }
       }
+    }
+  }
+
+  private static void refuseNoSchema(Connection connection) throws SQLException {
+    if (connection.getSchema() == null) {
+      throw new IllegalStateException(
+          "the connection has no current schema for redrive's tables: its search path names none"
+              + " that is there and that its role may use; set one, or name redrive's with"
+              + " schema(...)");
     }
   }
 }

@@ -292,6 +292,21 @@ class PostgresqlSchemaTest {
   }
 
   @Test
+  void aConnectionWithoutACurrentSchemaIsRefusedInASentence() {
+    dsl.execute("alter database " + database.name() + " set search_path = ''");
+    try (HikariDataSource lost = PostgresqlServer.pool(database.url(), 2)) {
+      DSLContext nowhere = PostgresqlStore.dsl(lost);
+      assertThatIllegalStateException()
+          .isThrownBy(() -> JobQueue.on(nowhere))
+          .withMessageContaining("no current schema for redrive's tables");
+      assertThatIllegalStateException()
+          .isThrownBy(() -> Migrations.of(lost).migrate())
+          .withMessageContaining("no current schema for redrive's tables");
+      everyVerb(JobQueue.builder(nowhere).schema("redrive").build());
+    }
+  }
+
+  @Test
   void onSqliteThereIsNone() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> JobQueue.builder(DSL.using(SQLDialect.SQLITE)).schema("redrive"))
