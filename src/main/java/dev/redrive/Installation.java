@@ -28,13 +28,16 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
 
   /**
    * Looks. Whoever migrates at this moment commits tables and history at once: where the history is
-   * complete, the tables are looked at after it.
+   * complete and the tables were not, they are looked at again, after it.
    */
   static Installation look(Engine engine, Connection connection, @Nullable String schema) {
     try {
-      Set<String> before = engine.parts(connection, schema);
-      boolean latest = has(before, HISTORY) && migratedTo(Migrations.LATEST, connection, schema);
-      return of(engine, latest, latest ? engine.parts(connection, schema) : before);
+      Set<String> parts = engine.parts(connection, schema);
+      boolean latest = has(parts, HISTORY) && migratedTo(Migrations.LATEST, connection, schema);
+      Installation found = of(engine, latest, parts);
+      return latest && !found.isComplete()
+          ? of(engine, true, engine.parts(connection, schema))
+          : found;
     } catch (SQLException e) {
       throw new DataAccessException(
           "Cannot look at redrive's tables, which takes the right to use their schema and to select"
@@ -49,7 +52,7 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
   private static Installation of(Engine engine, boolean latest, Set<String> parts) {
     List<String> found = TABLES.stream().filter(table -> has(parts, table)).toList();
     return new Installation(
-        latest || has(parts, HISTORY),
+        has(parts, HISTORY),
         latest,
         found,
         catalog(engine)
@@ -124,8 +127,7 @@ record Installation(boolean history, boolean latest, List<String> found, List<St
   /** Whether one of the tables is whole, as nobody else's would be. */
   private boolean isOurs() {
     return found.stream()
-        .anyMatch(
-            table -> missing.stream().noneMatch(part -> part.matches(".* " + table + "([. ].*)?")));
+        .anyMatch(table -> missing.stream().noneMatch(part -> table(part).equals(table)));
   }
 
   private String missingParts() {

@@ -212,29 +212,25 @@ class SqliteFaultTest {
   @ParameterizedTest
   @EnumSource
   void aFileThatIsNoDatabaseAnyMoreIsAnError(Call call) throws IOException {
-    Trial trial = trial(call);
-    neighbour("overwrite");
-    assertThat(trial.failure()).hasMessageContaining("SQLITE_NOTADB");
-    neighbour("restore");
-    isMended(trial);
+    isAnErrorUntilRestored(call, "overwrite", "SQLITE_NOTADB");
   }
 
   @ParameterizedTest
   @EnumSource
   void aFileFullOfRubbishIsAnError(Call call) throws IOException {
-    Trial trial = trial(call);
-    neighbour("overwrite all but the first page");
-    assertThat(trial.failure()).hasMessageContaining("SQLITE_CORRUPT");
-    neighbour("restore");
-    isMended(trial);
+    isAnErrorUntilRestored(call, "overwrite all but the first page", "SQLITE_CORRUPT");
   }
 
   @ParameterizedTest
   @EnumSource
   void aFileThatLostItsEndIsAnError(Call call) throws IOException {
+    isAnErrorUntilRestored(call, "cut off all but the first page", "SQLITE_CORRUPT");
+  }
+
+  private void isAnErrorUntilRestored(Call call, String damage, String error) throws IOException {
     Trial trial = trial(call);
-    neighbour("cut off all but the first page");
-    assertThat(trial.failure()).hasMessageContaining("SQLITE_CORRUPT");
+    neighbour(damage);
+    assertThat(trial.failure()).hasMessageContaining(error);
     neighbour("restore");
     isMended(trial);
   }
